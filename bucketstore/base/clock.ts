@@ -1,0 +1,38 @@
+/** Time as an injected thing: the only file of the library that reads a clock or sets a timer. */
+
+export interface SleepOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Wall time, monotonic time and waiting. Durations are measured on one clock (I18). */
+export interface Clock {
+  /** Wall clock, ms since the epoch. May jump. */
+  now(): number;
+  /** Monotonic clock, ms from an arbitrary start. Never goes back; may stand still in a paused machine. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer. */
+  sleep(ms: number, options?: SleepOptions): Promise<void>;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep(ms, { signal } = {}) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  },
+};

@@ -1,0 +1,46 @@
+/** Bounded concurrency with cancellation. */
+import pLimit from 'p-limit';
+
+/** Runs tasks, at most a fixed number at a time, in the order they were asked for. */
+export interface Limit {
+  /** Runs `task` when there is room; a signal that aborts while it waits rejects with the reason. */
+  run<T>(
+    task: () => Promise<T>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<T>;
+  /** Tasks that wait for room. */
+  readonly waiting: number;
+  /** Tasks that run. */
+  readonly running: number;
+}
+
+/** @param concurrency how many tasks may run at once, ≥ 1 */
+export function createLimit(concurrency: number): Limit {
+  const limit = pLimit(concurrency);
+  return {
+    run(task, { signal } = {}) {
+      if (signal === undefined) return limit(task);
+      signal.throwIfAborted();
+      return new Promise((resolve, reject) => {
+        let started = false;
+        // A waiting task that is aborted answers at once; its turn, when it comes, is passed on.
+        const onAbort = (): void => {
+          if (!started) reject(signal.reason);
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+        limit(async () => {
+          started = true;
+          signal.removeEventListener('abort', onAbort);
+          signal.throwIfAborted();
+          return task();
+        }).then(resolve, reject);
+      });
+    },
+    get waiting() {
+      return limit.pendingCount;
+    },
+    get running() {
+      return limit.activeCount;
+    },
+  };
+}

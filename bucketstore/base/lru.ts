@@ -1,0 +1,57 @@
+/** A map bounded by the total weight of its values; the least recently used go first (I17). */
+export class Lru<K, V> {
+  readonly #weightMax: number;
+  readonly #weigh: (value: V) => number;
+  readonly #entries = new Map<K, V>();
+  #weight = 0;
+
+  /**
+   * @param weightMax total weight the map may hold, in the unit of `weigh`
+   * @param weigh weight of one value; default 1, which bounds the count
+   */
+  constructor(weightMax: number, weigh: (value: V) => number = () => 1) {
+    this.#weightMax = weightMax;
+    this.#weigh = weigh;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get weight(): number {
+    return this.#weight;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  /** Puts a value in front; one heavier than the whole map is not kept. */
+  set(key: K, value: V): void {
+    this.delete(key);
+    const weight = this.#weigh(value);
+    if (weight > this.#weightMax) return;
+    this.#entries.set(key, value);
+    this.#weight += weight;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#weight <= this.#weightMax) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: K): void {
+    const value = this.#entries.get(key);
+    if (value === undefined) return;
+    this.#entries.delete(key);
+    this.#weight -= this.#weigh(value);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#weight = 0;
+  }
+}

@@ -1,0 +1,28 @@
+import { defineConfig } from 'vitest/config';
+
+// Three projects: `tidy` checks the shape of the code, `unit` is deterministic (no ports, no child
+// processes, no real time), `real` is everything that needs processes, sockets and servers.
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'tidy', include: ['test/tidy.test.ts', 'test/package.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/tidy.test.ts', 'test/package.test.ts', 'test/real/**'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'real',
+          include: ['test/real/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
+  },
+});
