@@ -1,0 +1,50 @@
+/**
+ * What a running store tells about itself: an injected logger, silent by default, and typed events on
+ * Node's `diagnostics_channel`, which cost nothing while nobody listens.
+ */
+import { channel } from 'node:diagnostics_channel';
+
+export type LogFields = { readonly [key: string]: unknown };
+
+/** The four-level shape that `pino` satisfies: fields first, message second. */
+export interface Logger {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+
+const ignore = (): void => undefined;
+
+/** The default: a library says nothing that nobody asked for. */
+export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** What is published, by channel name. Durations in ms, sizes in bytes. */
+export interface DiagnosticEvents {
+  /** A slot of this store was confirmed. */
+  'bucketstore:commit': {
+    readonly world: string;
+    readonly store: string;
+    readonly first: number;
+    readonly entries: number;
+    readonly bytes: number;
+    readonly durationMs: number;
+  };
+  /** A slot name was lost to another store. */
+  'bucketstore:lost': { readonly world: string; readonly store: string; readonly first: number };
+  /** The next slot name was looked up. */
+  'bucketstore:probe': {
+    readonly world: string;
+    readonly sequence: number;
+    readonly found: boolean;
+  };
+}
+
+/** Publishes an event; the object is built only when somebody listens. */
+export function publish<N extends keyof DiagnosticEvents>(
+  name: N,
+  event: () => DiagnosticEvents[N],
+): void {
+  const target = channel(name);
+  if (target.hasSubscribers) target.publish(event());
+}
