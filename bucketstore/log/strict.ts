@@ -1,0 +1,217 @@
+/**
+ * Strict JSON: what is read must be, byte for byte, what we would have written.
+ *
+ * A decoder goes three steps: `parseStrict` (bounded, well-formed UTF-8, one JSON value), a `Fields` for
+ * each object (types, nothing missing, nothing more), and `assertCanonical` on the value encoded again.
+ * The last refuses whatever JSON allows beside the one spelling: white space, another order, a field
+ * twice, needless escapes, `1e3`. What values mean (ranges, cross checks) is the decoder's own.
+ *
+ * Every refusal is an integrity error that names the object by key and the field by path.
+ */
+import { canonicalText, type Json } from '../base/canonical.ts';
+import { integrityError } from '../base/errors.ts';
+
+/** A parsed JSON object. Read it through `Fields` only: any name may be present. */
+type JsonObject = { readonly [name: string]: Json };
+
+/** Bounds on a JSON text, checked before anything is allocated for it. */
+export interface JsonBounds {
+  readonly bytesMax: number;
+  /** Objects and arrays inside one another. Keeps recursion over the value shallow. */
+  readonly depthMax: number;
+  /** Commas outside strings: bounds members and items of all objects and arrays together. */
+  readonly commasMax: number;
+}
+
+export interface ParsedJson {
+  readonly text: string;
+  readonly value: Json;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+/**
+ * The JSON value that the bytes of `object` (or a part of it) spell.
+ * @throws StoreError INTEGRITY when they spell none, or one beyond the bounds
+ */
+export function parseStrict(object: string, bytes: Uint8Array, bounds: JsonBounds): ParsedJson {
+  if (bytes.length > bounds.bytesMax) {
+    throw integrityError(object, `${bytes.length} bytes of JSON, more than ${bounds.bytesMax}`);
+  }
+  const excess = boundsProblem(bytes, bounds);
+  if (excess !== null) throw integrityError(object, excess);
+  const text = decodeUtf8(object, bytes);
+  try {
+    return { text, value: JSON.parse(text) as Json };
+  } catch (error) {
+    throw integrityError(object, 'not JSON', error);
+  }
+}
+
+/**
+ * Refuses a text that is not `encoded`, the canonical text of what was understood of it.
+ * @throws StoreError INTEGRITY naming the first place that differs
+ */
+export function assertCanonical(object: string, text: string, encoded: string): void {
+  if (text === encoded) return;
+  let at = 0;
+  while (at < encoded.length && text[at] === encoded[at]) at++;
+  throw integrityError(object, `not canonical JSON, first at character ${at}`);
+}
+
+/**
+ * The canonical text of a value that was read.
+ * @throws StoreError INTEGRITY for text that is not well formed or a number that is no safe integer
+ */
+export function canonicalOf(object: string, field: string, value: Json): string {
+  try {
+    return canonicalText(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw integrityError(object, `${field}: ${error.message}`, error);
+  }
+}
+
+/** The members of one JSON object, each read once by name and type; `end` refuses what is left. */
+export class Fields {
+  readonly #object: string;
+  readonly #path: string;
+  readonly #members: JsonObject;
+  readonly #read: string[] = [];
+
+  /**
+   * @param object key of the bucket object, for errors
+   * @param path where this JSON object lies in it, for errors; empty at the top
+   * @throws StoreError INTEGRITY unless `value` is a JSON object
+   */
+  constructor(object: string, path: string, value: Json | undefined) {
+    this.#object = object;
+    this.#path = path;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw integrityError(object, `${path === '' ? 'JSON' : path}: not an object`);
+    }
+    this.#members = value as JsonObject;
+  }
+
+  /** Whether an optional member is present. A present null counts. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.#members, name);
+  }
+
+  string(name: string): string {
+    const value = this.json(name);
+    return typeof value === 'string' ? value : this.#wrongType(name, 'a string');
+  }
+
+  optionalString(name: string): string | undefined {
+    return this.has(name) ? this.string(name) : undefined;
+  }
+
+  /** A safe integer; its range is the caller's. */
+  integer(name: string): number {
+    const value = this.json(name);
+    return isInteger(value) ? value : this.#wrongType(name, 'a safe integer');
+  }
+
+  optionalInteger(name: string): number | undefined {
+    return this.has(name) ? this.integer(name) : undefined;
+  }
+
+  boolean(name: string): boolean {
+    const value = this.json(name);
+    return typeof value === 'boolean' ? value : this.#wrongType(name, 'a boolean');
+  }
+
+  /** One of the given texts. */
+  choice<T extends string>(name: string, choices: readonly T[]): T {
+    const value = this.json(name);
+    for (const choice of choices) if (value === choice) return choice;
+    return this.#wrongType(name, choices.map((choice) => `"${choice}"`).join(' or '));
+  }
+
+  array(name: string): readonly Json[] {
+    const value = this.json(name);
+    return Array.isArray(value) ? value : this.#wrongType(name, 'an array');
+  }
+
+  object(name: string): Fields {
+    return new Fields(this.#object, this.path(name), this.json(name));
+  }
+
+  /** The member as it is; a missing one is refused. */
+  json(name: string): Json {
+    const value = this.has(name) ? this.#members[name] : undefined;
+    if (value === undefined) return this.fail(name, 'missing');
+    this.#read.push(name);
+    return value;
+  }
+
+  /** Every member as text, in an object without prototype: any name is safe in it. */
+  strings(): { readonly [name: string]: string } {
+    const result: { [name: string]: string } = Object.create(null);
+    for (const name of Object.keys(this.#members)) result[name] = this.string(name);
+    return result;
+  }
+
+  /** Refuses members that were not read. */
+  end(): void {
+    const names = Object.keys(this.#members);
+    if (names.length === this.#read.length) return;
+    for (const name of names) if (!this.#read.includes(name)) this.fail(name, 'unknown field');
+  }
+
+  /** Where a member lies in the object. */
+  path(name: string): string {
+    return this.#path === '' ? name : `${this.#path}.${name}`;
+  }
+
+  /** @throws StoreError INTEGRITY, always */
+  fail(name: string, problem: string): never {
+    throw integrityError(this.#object, `${this.path(name)}: ${problem}`);
+  }
+
+  #wrongType(name: string, expected: string): never {
+    return this.fail(name, `not ${expected}`);
+  }
+}
+
+/** A safe integer with one spelling: −0 is none. */
+export function isInteger(value: Json | undefined): value is number {
+  return Number.isSafeInteger(value) && !Object.is(value, -0);
+}
+
+function decodeUtf8(object: string, bytes: Uint8Array): string {
+  try {
+    // A byte order mark stays in the text, where JSON refuses it.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw integrityError(object, 'not well-formed UTF-8', error);
+  }
+}
+
+function boundsProblem(bytes: Uint8Array, bounds: JsonBounds): string | null {
+  let depth = 0;
+  let commas = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) {
+      i = endOfString(bytes, i + 1);
+    } else if (byte === COMMA) {
+      if (++commas > bounds.commasMax) return `more than ${bounds.commasMax} commas`;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > bounds.depthMax) return `nested deeper than ${bounds.depthMax}`;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--;
+    }
+  }
+  return null;
+}
+
+/** Index of the closing quote, or the length when there is none: JSON refuses that text anyway. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let i = start;
+  while (i < bytes.length && bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
+  return i;
+}

@@ -1,0 +1,70 @@
+/**
+ * An ordered map that is copied in constant time: the copy shares every node and copies one only when
+ * it is changed. It is what makes a snapshot immutable at the cost of its difference to the next.
+ */
+import sortedBtree from 'sorted-btree';
+import { compareUtf8 } from '../base/order.ts';
+
+// The package is CommonJS: its class is the `default` of what Node imports as the default.
+const BTree = sortedBtree.default;
+
+type Compare<K> = (a: K, b: K) => number;
+
+/** Keys in the order of `compare`, values by key. */
+export class OrderedMap<K, V> {
+  readonly #tree: sortedBtree.default<K, V>;
+
+  private constructor(tree: sortedBtree.default<K, V>) {
+    this.#tree = tree;
+  }
+
+  /** An empty map of text in UTF-8 byte order. */
+  static byText<V>(): OrderedMap<string, V> {
+    return OrderedMap.by<string, V>(compareUtf8);
+  }
+
+  /** An empty map of numbers, ascending. */
+  static byNumber<K extends number, V>(): OrderedMap<K, V> {
+    return OrderedMap.by<K, V>((a, b) => a - b);
+  }
+
+  static by<K, V>(compare: Compare<K>): OrderedMap<K, V> {
+    return new OrderedMap(new BTree<K, V>(undefined, compare));
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#tree.get(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#tree.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#tree.delete(key);
+  }
+
+  /** A map that starts equal and goes its own way. Constant time. */
+  copy(): OrderedMap<K, V> {
+    return new OrderedMap(this.#tree.clone());
+  }
+
+  /** Entries from the first key at or after `from`, ascending. The map must not change meanwhile. */
+  from(key?: K): IterableIterator<readonly [K, V]> {
+    return this.#tree.entries(key);
+  }
+
+  /** Entries from the last key at or before `key`, descending. */
+  backFrom(key?: K): IterableIterator<readonly [K, V]> {
+    return this.#tree.entriesReversed(key);
+  }
+
+  /** The entry of the last key at or before `key`. */
+  floor(key: K): readonly [K, V] | undefined {
+    return this.#tree.getPairOrNextLower(key);
+  }
+}
