@@ -14,17 +14,29 @@ const SEAL_REASONS = ['move', 'rollback', 'closed'] as const;
 
 /** The JSON of a control entry; its canonical text is what a slot holds. */
 export function controlToJson(entry: ControlEntry): Json {
+  const { kind, op } = entry;
   switch (entry.kind) {
     case 'floor':
-    case 'clear':
-    case 'pin':
-    case 'unpin':
-    case 'seal':
-      // Their fields are spelled alike in both worlds.
-      return { ...entry };
+      return { kind, op, at: entry.at, mutation: entry.mutation };
     case 'barrier': {
-      const { kind, op, plan, kept, schema1 } = entry;
+      const { plan, kept, schema1 } = entry;
       return { kind, op, plan, kept, ...(schema1 === undefined ? {} : { schema1 }) };
+    }
+    case 'clear':
+      return { kind, op, plan: entry.plan };
+    case 'pin':
+      return { kind, op, id: entry.id, owner: entry.owner, expires: entry.expires };
+    case 'unpin':
+      return { kind, op, id: entry.id };
+    case 'seal': {
+      const { reason, successor, location } = entry;
+      return {
+        kind,
+        op,
+        reason,
+        ...(successor === undefined ? {} : { successor }),
+        ...(location === undefined ? {} : { location }),
+      };
     }
   }
 }

@@ -8,14 +8,7 @@ import { canonicalText, type Json } from '../base/canonical.ts';
 import type { Metadata } from '../document/metadata.ts';
 import { CONTROL_KINDS, controlFromFields, controlToJson } from './control.ts';
 import { entryProblem } from './entry-rules.ts';
-import {
-  type ArchiveEntry,
-  type CatalogRecord,
-  ENTRY_BYTES_MAX,
-  type Entry,
-  type EntryPlace,
-  type WriteEntry,
-} from './records.ts';
+import type { ArchiveEntry, CatalogRecord, Entry, EntryPlace, WriteEntry } from './records.ts';
 import { Fields } from './strict.ts';
 
 const KINDS = ['write', 'archive', ...CONTROL_KINDS] as const;
@@ -50,11 +43,7 @@ export function decodeEntry(object: string, index: number, value: Json): Entry {
   const entry = entryFromFields(object, fields);
   fields.end();
   const problem = entryProblem(entry);
-  if (problem !== null) {
-    const [name = '', ...rest] = problem.split(': ');
-    return fields.fail(name, rest.join(': '));
-  }
-  return entry;
+  return problem === null ? entry : fields.refuse(problem);
 }
 
 /** The JSON of an entry; its canonical text is what a slot holds. */
@@ -63,16 +52,10 @@ export function entryToJson(entry: Entry): Json {
     case 'write':
       return writeToJson(entry);
     case 'archive':
-      // Its fields are spelled alike in both worlds.
-      return { ...entry };
+      return archiveToJson(entry);
     default:
       return controlToJson(entry);
   }
-}
-
-/** Whether an entry's text fits the format. */
-export function isEntrySize(bytes: number): boolean {
-  return bytes <= ENTRY_BYTES_MAX;
 }
 
 function writeToJson(entry: WriteEntry): Json {
@@ -91,6 +74,20 @@ function writeToJson(entry: WriteEntry): Json {
     at: entry.at === 'slot' ? 'slot' : { epoch: entry.at.epoch },
     ...(entry.agent === undefined ? {} : { agent: entry.agent }),
     ...(entry.group === undefined ? {} : { group: entry.group }),
+  };
+}
+
+function archiveToJson(entry: ArchiveEntry): Json {
+  const { kind, op, path, version, first, archived, agent, group } = entry;
+  return {
+    kind,
+    op,
+    path,
+    version,
+    first,
+    archived,
+    ...(agent === undefined ? {} : { agent }),
+    ...(group === undefined ? {} : { group }),
   };
 }
 
@@ -119,7 +116,7 @@ function readWrite(object: string, fields: Fields): WriteEntry {
     bodyHash: fields.string('body_hash'),
     modified: fields.integer('modified'),
     catalog: readCatalog(object, fields.object('catalog')),
-    at: readPlace(fields),
+    at: readPlace(object, fields),
     storedHash: fields.string('stored_hash'),
     ...(agent === undefined ? {} : { agent }),
     ...(group === undefined ? {} : { group }),
@@ -150,9 +147,10 @@ function readCatalog(object: string, fields: Fields): CatalogRecord {
   return { title, metadata };
 }
 
-function readPlace(fields: Fields): EntryPlace {
-  if (fields.json('at') === 'slot') return 'slot';
-  const place = fields.object('at');
+function readPlace(object: string, fields: Fields): EntryPlace {
+  const value = fields.json('at');
+  if (value === 'slot') return 'slot';
+  const place = new Fields(object, fields.path('at'), value);
   const epoch = place.integer('epoch');
   place.end();
   return { epoch };

@@ -4,9 +4,8 @@
  * as the format spells it.
  */
 import { isSha256Hex } from '../base/digest.ts';
-import { isStoreError } from '../base/errors.ts';
 import { isUuid } from '../base/uuid.ts';
-import { checkMetadata, type Metadata } from '../document/metadata.ts';
+import { checkMetadata, type Metadata, splitTags } from '../document/metadata.ts';
 import { isDocumentPath } from '../document/path.ts';
 import { EPOCH_MAX } from './names.ts';
 import {
@@ -59,7 +58,12 @@ export function agentOf(metadata: Metadata | null): string | undefined {
 }
 
 /** Null when `value` is an integer of `min` to `max`. */
-export function rangeProblem(field: string, value: number, min: number, max: number): string | null {
+export function rangeProblem(
+  field: string,
+  value: number,
+  min: number,
+  max: number,
+): string | null {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return null;
   return `${field}: ${value} is not ${min} to ${max}`;
 }
@@ -97,21 +101,24 @@ function writeProblem(entry: WriteEntry): string | null {
   );
 }
 
-/** Metadata is stored as a version's front matter gives it back: checked, its lists respelled, or null. */
+/** Metadata is as a stored version gives it back: valid, its tags respelled, null when there is none. */
 function metadataProblem(metadata: Metadata | null): string | null {
   if (metadata === null) return null;
-  const keys = Object.keys(metadata);
-  if (keys.length === 0) return 'catalog.metadata: empty, must be null';
-  try {
-    const persisted = checkMetadata(metadata);
-    for (const key of keys) {
-      if (persisted?.[key] !== metadata[key]) return `catalog.metadata.${key}: not as persisted`;
-    }
-    return null;
-  } catch (error) {
-    if (!isStoreError(error)) throw error;
-    return `catalog.metadata: ${error.message}`;
+  const problem = checkMetadata(metadata);
+  if (problem !== null) {
+    const field = problem.key === null ? '' : `.${problem.key}`;
+    return `catalog.metadata${field}: ${problem.reason}`;
   }
+  const tags = metadata['tags'];
+  if (tags !== undefined && splitTags(tags).join(',') !== tags) {
+    return 'catalog.metadata.tags: not as a stored version gives them back';
+  }
+  return isEmpty(metadata) ? 'catalog.metadata: empty, must be null' : null;
+}
+
+function isEmpty(metadata: Metadata): boolean {
+  for (const _ in metadata) return false;
+  return true;
 }
 
 /** An agent is a metadata value: one line of text, and never empty here. */

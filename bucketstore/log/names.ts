@@ -40,7 +40,12 @@ export type ObjectName =
   | Addressed<'pack'>
   | { readonly kind: 'checkpoint'; readonly sequence: Sequence; readonly epoch: number }
   | Addressed<'root'>
-  | { readonly kind: 'index'; readonly type: IndexKind; readonly epoch: number; readonly hash: string }
+  | {
+      readonly kind: 'index';
+      readonly type: IndexKind;
+      readonly epoch: number;
+      readonly hash: string;
+    }
   /** Epoch 0: `history/<hash>.json`, as schema 1 wrote it. */
   | Addressed<'history'>
   | { readonly kind: 'plan'; readonly hash: string }

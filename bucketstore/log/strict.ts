@@ -8,8 +8,9 @@
  *
  * Every refusal is an integrity error that names the object by key and the field by path.
  */
-import { canonicalText, type Json } from '../base/canonical.ts';
+import type { Json } from '../base/canonical.ts';
 import { integrityError } from '../base/errors.ts';
+import { decodeUtf8 } from '../document/text.ts';
 
 /** A parsed JSON object. Read it through `Fields` only: any name may be present. */
 type JsonObject = { readonly [name: string]: Json };
@@ -42,7 +43,8 @@ export function parseStrict(object: string, bytes: Uint8Array, bounds: JsonBound
   }
   const excess = boundsProblem(bytes, bounds);
   if (excess !== null) throw integrityError(object, excess);
-  const text = decodeUtf8(object, bytes);
+  const text = decodeUtf8(bytes);
+  if (text === null) throw integrityError(object, 'not well-formed UTF-8');
   try {
     return { text, value: JSON.parse(text) as Json };
   } catch (error) {
@@ -59,19 +61,6 @@ export function assertCanonical(object: string, text: string, encoded: string): 
   let at = 0;
   while (at < encoded.length && text[at] === encoded[at]) at++;
   throw integrityError(object, `not canonical JSON, first at character ${at}`);
-}
-
-/**
- * The canonical text of a value that was read.
- * @throws StoreError INTEGRITY for text that is not well formed or a number that is no safe integer
- */
-export function canonicalOf(object: string, field: string, value: Json): string {
-  try {
-    return canonicalText(value);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw integrityError(object, `${field}: ${error.message}`, error);
-  }
 }
 
 /** The members of one JSON object, each read once by name and type; `end` refuses what is left. */
@@ -167,9 +156,17 @@ export class Fields {
     return this.#path === '' ? name : `${this.#path}.${name}`;
   }
 
-  /** @throws StoreError INTEGRITY, always */
+  /** @throws StoreError INTEGRITY naming a member, always */
   fail(name: string, problem: string): never {
-    throw integrityError(this.#object, `${this.path(name)}: ${problem}`);
+    return this.refuse(`${name}: ${problem}`);
+  }
+
+  /**
+   * @param problem begins with the name of a member
+   * @throws StoreError INTEGRITY, always
+   */
+  refuse(problem: string): never {
+    throw integrityError(this.#object, this.path(problem));
   }
 
   #wrongType(name: string, expected: string): never {
@@ -180,15 +177,6 @@ export class Fields {
 /** A safe integer with one spelling: −0 is none. */
 export function isInteger(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && !Object.is(value, -0);
-}
-
-function decodeUtf8(object: string, bytes: Uint8Array): string {
-  try {
-    // A byte order mark stays in the text, where JSON refuses it.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw integrityError(object, 'not well-formed UTF-8', error);
-  }
 }
 
 function boundsProblem(bytes: Uint8Array, bounds: JsonBounds): string | null {

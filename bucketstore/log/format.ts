@@ -1,0 +1,24 @@
+/** Which formats this code speaks, and how it says that it does not speak another. */
+import { StoreError } from '../base/errors.ts';
+
+/** The layout of a location: 1 is the old one with a head that is replaced, 2 is the log. */
+export const SCHEMA = 2;
+/** The format of the objects of schema 2; a changed format has a higher number. */
+export const FORMAT = 1;
+
+/**
+ * The refusal of an object of a newer format, made before anything of it is believed.
+ * @param format null where the object does not say
+ */
+export function unsupportedFormat(
+  object: string,
+  schema: number,
+  format: number | null,
+): StoreError {
+  const found = format === null ? `schema ${schema}` : `schema ${schema}, format ${format}`;
+  return new StoreError(
+    'UNSUPPORTED_FORMAT',
+    `${object}: is of ${found}; this version reads schema ${SCHEMA}, format ${FORMAT}. Use a newer one`,
+    { details: { object } },
+  );
+}
