@@ -1,0 +1,186 @@
+/**
+ * Metadata: a flat map from short keys to one-line texts. Here is what a map may hold, when two are
+ * the same, and what the meaningful keys (`tags`, `retention`, `importance`, `type`) say.
+ */
+import { compareUtf8 } from '../base/order.ts';
+import { parseDecimal } from './decimal.ts';
+import { nameOf } from './path.ts';
+import { isBlank, trimSpace, utf8Length } from './text.ts';
+
+/** Objects without a prototype: `constructor` is a key like any other. "No metadata" is null. */
+export type Metadata = Readonly<Record<string, string>>;
+
+export const METADATA_KEYS_MAX = 50;
+/** Sum of the UTF-8 lengths of keys and values; `tags` count as they are stored, `[a, b]`. */
+export const METADATA_BYTES_MAX = 1024;
+/** The value of `importance` when it is not given, or not usable. */
+export const IMPORTANCE_DEFAULT = 0.5;
+
+const RETENTION_MAX = 2_147_483_647;
+
+/** What is wrong with metadata. `key` is null when it is the whole. */
+export interface MetadataProblem {
+  readonly kind: 'reserved' | 'key' | 'value' | 'retention' | 'count' | 'bytes';
+  readonly key: string | null;
+  readonly reason: string;
+}
+
+/** Whether a key belongs to the store's own lines of a stored version. */
+export function isReservedKey(key: string): boolean {
+  return key === 'version' || key === 'previous-hash' || key === 'archived';
+}
+
+/**
+ * The first problem, null when there is none: key by key in byte order (reserved, characters of the
+ * key, of the value, retention), then the number of keys, then their bytes. Checks what was handed
+ * in: check first, normalise then.
+ */
+export function checkMetadata(metadata: Metadata | null): MetadataProblem | null {
+  if (metadata === null) return null;
+  const keys = Object.keys(metadata).sort(compareUtf8);
+  let bytes = 0;
+  for (const key of keys) {
+    const value: unknown = metadata[key];
+    const problem = checkPair(key, value);
+    if (problem !== null) return problem;
+    bytes += pairBytes(key, value as string);
+  }
+  if (keys.length > METADATA_KEYS_MAX) {
+    const reason = `${keys.length} keys, ${METADATA_KEYS_MAX} are allowed`;
+    return { kind: 'count', key: null, reason };
+  }
+  if (bytes > METADATA_BYTES_MAX) {
+    const reason = `${bytes} bytes of keys and values, ${METADATA_BYTES_MAX} are allowed`;
+    return { kind: 'bytes', key: null, reason };
+  }
+  return null;
+}
+
+/** What one pair adds to the bytes that `METADATA_BYTES_MAX` limits. */
+export function pairBytes(key: string, value: string): number {
+  return utf8Length(key) + utf8Length(key === 'tags' ? formatTags(value) : value);
+}
+
+/** The one form of a map: tags as they read back, empty as null, own keys only, no prototype. */
+export function normaliseMetadata(
+  input: Readonly<Record<string, string>> | null | undefined,
+): Metadata | null {
+  if (input === null || input === undefined) return null;
+  const metadata = emptyMetadata();
+  let empty = true;
+  for (const key of Object.keys(input)) {
+    const value = input[key];
+    if (value === undefined) continue;
+    metadata[key] = key === 'tags' ? splitTags(value).join(',') : value;
+    empty = false;
+  }
+  return empty ? null : metadata;
+}
+
+/** Whether two maps say the same once normalised; null and empty do. */
+export function metadataEqual(a: Metadata | null, b: Metadata | null): boolean {
+  const left = normaliseMetadata(a);
+  const right = normaliseMetadata(b);
+  if (left === null || right === null) return left === right;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => left[key] === right[key]);
+}
+
+/** The tags of a comma-separated value: trimmed, empty ones dropped, order and repeats kept. */
+export function splitTags(value: string): string[] {
+  return value
+    .split(',')
+    .map(trimSpace)
+    .filter((tag) => tag !== '');
+}
+
+/** A comma-separated value as a stored version spells it: `[a, b]`, `[]`. */
+export function formatTags(value: string): string {
+  return `[${splitTags(value).join(', ')}]`;
+}
+
+/** The comma-separated value of what a stored version spells, with or without brackets. */
+export function parseTags(stored: string): string {
+  let list = trimSpace(stored);
+  if (list.length >= 2 && list.startsWith('[') && list.endsWith(']')) list = list.slice(1, -1);
+  return splitTags(list).join(',');
+}
+
+/** Versions to keep: `+` or nothing, then digits, 1 to 2^31 − 1 in all; null for any other text. */
+export function parseRetention(value: string): number | null {
+  const digits = value.startsWith('+') ? value.slice(1) : value;
+  if (!/^[0-9]+$/.test(digits)) return null;
+  const count = Number(digits);
+  return count >= 1 && count <= RETENTION_MAX ? count : null;
+}
+
+/**
+ * The importance of a document, 0 to 1: `importance` where it is a decimal in that range, else
+ * `IMPORTANCE_DEFAULT`.
+ */
+export function importanceOf(metadata: Metadata | null): number {
+  const value = metadata?.['importance'];
+  if (value === undefined) return IMPORTANCE_DEFAULT;
+  return parseImportance(value) ?? IMPORTANCE_DEFAULT;
+}
+
+/** The number a text gives as importance; null when it is no decimal of 0 to 1. */
+export function parseImportance(value: string): number | null {
+  const number = parseDecimal(trimSpace(value));
+  return number !== null && number >= 0 && number <= 1 ? number : null;
+}
+
+/** `metadata` with `type: Document` where no type is given, but not for `index.md` and `log.md`. */
+export function withDefaultType(metadata: Metadata | null, path: string): Metadata | null {
+  if (!isBlank(metadata?.['type']) || isTypeless(path)) return metadata;
+  return Object.assign(emptyMetadata(), metadata, { type: 'Document' });
+}
+
+/** Whether a document needs no type: a directory's index or log. */
+export function isTypeless(path: string): boolean {
+  const name = nameOf(path);
+  return name === 'index.md' || name === 'log.md';
+}
+
+/**
+ * The metadata of an append: the old version's but its `retention`, overlaid by the request's, with
+ * the default type. Two maps that are valid each may fail together: check the result again.
+ */
+export function mergeForAppend(
+  old: Metadata | null,
+  request: Metadata | null,
+  path: string,
+): Metadata | null {
+  const merged: Record<string, string> = Object.assign(emptyMetadata(), old);
+  delete merged['retention'];
+  Object.assign(merged, request);
+  return normaliseMetadata(withDefaultType(merged, path));
+}
+
+/** A map to fill: no prototype, so that no key finds anything that was not put there. */
+export function emptyMetadata(): Record<string, string> {
+  return Object.create(null);
+}
+
+function checkPair(key: string, value: unknown): MetadataProblem | null {
+  const problem = (kind: MetadataProblem['kind'], reason: string): MetadataProblem => ({
+    kind,
+    key,
+    reason,
+  });
+  if (isReservedKey(key)) return problem('reserved', 'this key is reserved');
+  if (!/^[a-z0-9-]+$/.test(key)) {
+    return problem('key', 'a key is one or more of a-z, 0-9 and "-"');
+  }
+  if (typeof value !== 'string' || !value.isWellFormed()) {
+    return problem('value', 'a value is well-formed text');
+  }
+  if (value.includes('\n') || value.includes('\r')) {
+    return problem('value', 'a value is one line');
+  }
+  if (key === 'retention' && parseRetention(value) === null) {
+    return problem('retention', `retention is a whole number of 1 to ${RETENTION_MAX}`);
+  }
+  return null;
+}
