@@ -112,8 +112,7 @@ function parseBlock(
   text: string,
   lines: LineCounter,
 ): ParsedNode | null | { readonly offset: number; readonly reason: string } {
-  // YAML's newline may be a lone CR, the library's may not; lines keep their numbers.
-  const source = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  const source = sourceOf(text);
   const tokens = [...new Parser(lines.addNewLine).parse(source)];
   // Composing recurses, and a stack that overflows inside it has ended whole processes; parsing does
   // not. A limit also makes the answer independent of how deep the caller's own stack is.
@@ -125,6 +124,17 @@ function parseBlock(
   if (error !== undefined) return { offset: error.pos[0], reason: error.message };
   if (second !== undefined) return { offset: second.range[0], reason: 'a second YAML document' };
   return document?.contents ?? null;
+}
+
+/**
+ * The block as the library is to see it, lines with the numbers they had. Its newline may not be a
+ * lone CR, and what stays open at the end is reported where the text ends, not on the fence below.
+ */
+function sourceOf(text: string): string {
+  const source = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  let end = source.length;
+  while (source[end - 1] === '\n') end--;
+  return source.slice(0, end);
 }
 
 /** Offset of a token that lies deeper than `NESTING_MAX`; null when none does. Does not recurse. */

@@ -15,8 +15,8 @@
  * may begin with its own. `archived` is always false in what is written here, and true only in what
  * older tools wrote; whether a document is archived is told by the log.
  *
- * Readers are strict: a version that could have been spelled otherwise is refused, so bytes that were
- * read and written again are the same bytes.
+ * Readers are strict: but for `archived` and the spelling of tags, where older tools differ, what is
+ * accepted is what `storeVersion` writes for it, byte for byte.
  */
 import { assert } from '../base/assert.ts';
 import { isSha256Hex } from '../base/digest.ts';
