@@ -18,10 +18,8 @@ export function controlToJson(entry: ControlEntry): Json {
   switch (entry.kind) {
     case 'floor':
       return { kind, op, at: entry.at, mutation: entry.mutation };
-    case 'barrier': {
-      const { plan, kept, schema1 } = entry;
-      return { kind, op, plan, kept, ...(schema1 === undefined ? {} : { schema1 }) };
-    }
+    case 'barrier':
+      return { kind, op, plan: entry.plan, kept: entry.kept, schema1: entry.schema1 };
     case 'clear':
       return { kind, op, plan: entry.plan };
     case 'pin':
@@ -30,13 +28,7 @@ export function controlToJson(entry: ControlEntry): Json {
       return { kind, op, id: entry.id };
     case 'seal': {
       const { reason, successor, location } = entry;
-      return {
-        kind,
-        op,
-        reason,
-        ...(successor === undefined ? {} : { successor }),
-        ...(location === undefined ? {} : { location }),
-      };
+      return { kind, op, reason, successor, location };
     }
   }
 }

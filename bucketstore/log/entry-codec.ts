@@ -58,37 +58,29 @@ export function entryToJson(entry: Entry): Json {
   }
 }
 
+/** Members in canonical order: `canonicalText` need not sort them. */
 function writeToJson(entry: WriteEntry): Json {
-  const { kind, op, verb, path, version, first, modified, catalog } = entry;
+  const { title, metadata } = entry.catalog;
   return {
-    kind,
-    op,
-    verb,
-    path,
-    version,
-    first,
-    modified,
-    body_hash: entry.bodyHash,
-    stored_hash: entry.storedHash,
-    catalog: { title: catalog.title, metadata: catalog.metadata },
+    agent: entry.agent,
     at: entry.at === 'slot' ? 'slot' : { epoch: entry.at.epoch },
-    ...(entry.agent === undefined ? {} : { agent: entry.agent }),
-    ...(entry.group === undefined ? {} : { group: entry.group }),
+    body_hash: entry.bodyHash,
+    catalog: { metadata, title },
+    first: entry.first,
+    group: entry.group,
+    kind: entry.kind,
+    modified: entry.modified,
+    op: entry.op,
+    path: entry.path,
+    stored_hash: entry.storedHash,
+    verb: entry.verb,
+    version: entry.version,
   };
 }
 
 function archiveToJson(entry: ArchiveEntry): Json {
-  const { kind, op, path, version, first, archived, agent, group } = entry;
-  return {
-    kind,
-    op,
-    path,
-    version,
-    first,
-    archived,
-    ...(agent === undefined ? {} : { agent }),
-    ...(group === undefined ? {} : { group }),
-  };
+  const { agent, archived, first, group, kind, op, path, version } = entry;
+  return { agent, archived, first, group, kind, op, path, version };
 }
 
 function entryFromFields(object: string, fields: Fields): Entry {

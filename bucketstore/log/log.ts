@@ -129,10 +129,7 @@ export class Log {
     }
   }
 
-  async #list(
-    after: string,
-    signal: AbortSignal | undefined,
-  ): ReturnType<BlobStore['list']> {
+  async #list(after: string, signal: AbortSignal | undefined): ReturnType<BlobStore['list']> {
     try {
       const query = { prefix: LOG_PREFIX, after, limit: LIST_LIMIT };
       return await this.#bucket.list(query, { signal, lane: 'read' });
@@ -149,10 +146,7 @@ class ReadAhead {
   readonly #running = new Map<Sequence, Promise<ReadSlot | null>>();
   #started = 0;
 
-  constructor(
-    names: readonly Sequence[],
-    read: (first: Sequence) => Promise<ReadSlot | null>,
-  ) {
+  constructor(names: readonly Sequence[], read: (first: Sequence) => Promise<ReadSlot | null>) {
     this.#names = names;
     this.#read = read;
   }

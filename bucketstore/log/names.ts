@@ -76,6 +76,7 @@ export function keyOf(name: ObjectName): string {
     case 'plan':
       return `${WORLD_PREFIX}plans/${checkedHash(name.hash)}.json`;
     case 'probe':
+      assert(isUuid(name.id), () => `a probe is named by a UUID, got ${name.id}`);
       return `${PROBE_PREFIX}${name.id}`;
   }
 }

@@ -34,7 +34,8 @@ function headerProblem(slot: Slot): string | null {
     // 1 is genesis, or an earlier start: no slot holds it.
     rangeProblem('first', first, 2, Number.MAX_SAFE_INTEGER) ??
     rangeProblem('entries.length', entries.length, 1, SLOT_ENTRIES_MAX) ??
-    rangeProblem('last', first + entries.length - 1, first, Number.MAX_SAFE_INTEGER) ??
+    // The inner sum first: 2^53 + 1 is no double, and rounding would bring it back below the limit.
+    rangeProblem('last', first + (entries.length - 1), first, Number.MAX_SAFE_INTEGER) ??
     rangeProblem('time', slot.time, 0, Number.MAX_SAFE_INTEGER) ??
     rangeProblem('documents', slot.documents, 0, DOCUMENTS_MAX) ??
     rangeProblem('epoch', slot.epoch, 1, EPOCH_MAX)

@@ -118,7 +118,7 @@ export function encodeSlot(input: SlotInput): EncodedSlot {
   });
   const header = Buffer.from(headerText({ ...fields, inlined: items }, texts));
   assert(header.length <= SLOT_HEADER_BYTES_MAX, () => `a header of ${header.length} bytes`);
-  const last = (input.first + input.entries.length - 1) as Sequence;
+  const last = (input.first + (input.entries.length - 1)) as Sequence;
   const slot: Slot = { ...fields, last, inlined: placeInlined(items, header.length) };
   const problem = slotProblem(slot);
   assert(problem === null, () => `slot ${input.first}: ${problem}`);
@@ -136,7 +136,7 @@ export function encodeSlot(input: SlotInput): EncodedSlot {
 export function decodeSlot(key: string, bytes: Uint8Array): DecodedSlot {
   const header = checkedHeader(key, bytes);
   const { text, fields } = decodeHeader(key, header);
-  const last = (fields.first + fields.entries.length - 1) as Sequence;
+  const last = (fields.first + (fields.entries.length - 1)) as Sequence;
   const inlined = placeInlined(fields.inlined, header.length);
   const slot: Slot = { ...fields, last, inlined };
   const problem = slotProblem(slot);

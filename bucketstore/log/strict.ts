@@ -32,6 +32,15 @@ export interface ParsedJson {
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+const OPEN = 1;
+const CLOSE = 2;
+
+/** What a byte outside strings means to the bounds; most mean nothing. */
+const MEANINGS: Uint8Array = new Uint8Array(256);
+MEANINGS[QUOTE] = QUOTE;
+MEANINGS[COMMA] = COMMA;
+for (const open of ['{', '[']) MEANINGS[open.charCodeAt(0)] = OPEN;
+for (const close of ['}', ']']) MEANINGS[close.charCodeAt(0)] = CLOSE;
 
 /**
  * The JSON value that the bytes of `object` (or a part of it) spell.
@@ -183,23 +192,21 @@ function boundsProblem(bytes: Uint8Array, bounds: JsonBounds): string | null {
   let depth = 0;
   let commas = 0;
   for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte === QUOTE) {
-      i = endOfString(bytes, i + 1);
-    } else if (byte === COMMA) {
-      if (++commas > bounds.commasMax) return `more than ${bounds.commasMax} commas`;
-    } else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > bounds.depthMax) return `nested deeper than ${bounds.depthMax}`;
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth--;
+    switch (MEANINGS[bytes[i] ?? 0]) {
+      case QUOTE:
+        // To the closing quote; without one the text is no JSON anyway.
+        for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
+        break;
+      case COMMA:
+        if (++commas > bounds.commasMax) return `more than ${bounds.commasMax} commas`;
+        break;
+      case OPEN:
+        if (++depth > bounds.depthMax) return `nested deeper than ${bounds.depthMax}`;
+        break;
+      case CLOSE:
+        depth--;
+        break;
     }
   }
   return null;
-}
-
-/** Index of the closing quote, or the length when there is none: JSON refuses that text anyway. */
-function endOfString(bytes: Uint8Array, start: number): number {
-  let i = start;
-  while (i < bytes.length && bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
-  return i;
 }

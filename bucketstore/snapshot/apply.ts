@@ -64,12 +64,9 @@ export function applyEntry(draft: SnapshotDraft, entry: Entry, at: Sequence): st
 
 function notNext(snapshot: Snapshot, slot: Slot): string | null {
   const { identity, tip, control } = snapshot;
-  if (slot.worldId !== identity.worldId) return `belongs to world ${slot.worldId}`;
-  if (slot.incarnationId !== identity.incarnationId) {
-    return `belongs to incarnation ${slot.incarnationId}`;
-  }
-  if (slot.epoch !== control.epoch) return `has epoch ${slot.epoch}, expected ${control.epoch}`;
-  return follows(tip, slot);
+  const end = { ...identity, last: tip.sequence, hash: tip.hash, time: tip.time };
+  if (slot.epoch !== control.epoch) return `epoch: ${slot.epoch}, expected ${control.epoch}`;
+  return follows(end, slot);
 }
 
 function applyWrite(draft: SnapshotDraft, entry: WriteEntry, at: Sequence): string | null {

@@ -13,8 +13,7 @@ export class SnapshotDraft extends Snapshot {
     super(base.identity, base.tip, base.control, base.copyMaps());
   }
 
-  /** The state as it is now; the tip is that of the last whole slot. */
-  freeze(): Snapshot {
+  override freeze(): Snapshot {
     return new Snapshot(this.identity, this.tip, this.control, this.copyMaps());
   }
 

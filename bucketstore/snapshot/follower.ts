@@ -115,12 +115,11 @@ export class Follower {
 
   /** A look that begins after now: the one that waits its turn, or a new one. */
   #nextLook(): Look {
+    if (this.#waiting !== null) return this.#waiting;
     if (this.#running === null) return this.#start();
-    if (this.#waiting === null) {
-      const before = this.#running.result.catch(() => undefined);
-      this.#waiting = { result: before.then(() => this.#start().result) };
-      this.#waiting.result.catch(() => undefined);
-    }
+    const before = this.#running.result.catch(() => undefined);
+    this.#waiting = { result: before.then(() => this.#start().result) };
+    this.#waiting.result.catch(() => undefined);
     return this.#waiting;
   }
 
@@ -145,9 +144,9 @@ export class Follower {
       this.#parts.log.exists(next, { deadlineMs: LOOK_MS }),
       checked,
     ]);
+    // A slot that this store created after the look began only makes its state newer than the answer.
     if (!found) {
-      // A slot that this store created meanwhile is newer than the answer.
-      if (this.#next() === next) this.#confirmedAt = at;
+      this.#confirmedAt = at;
       return;
     }
     const confirmation = await this.#parts.log.replay(next, (read) => this.#take(read), {

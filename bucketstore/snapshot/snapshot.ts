@@ -150,7 +150,12 @@ export class Snapshot {
     return slot !== undefined && sequence <= slot.last ? slot : undefined;
   }
 
-  /** The same state, to go its own way; for a draft. */
+  /** The state as it is now, for good: of a snapshot itself, of a draft a copy. Constant time. */
+  freeze(): Snapshot {
+    return this;
+  }
+
+  /** Its maps, to go their own way; for a draft. Constant time. */
   copyMaps(): SnapshotMaps {
     const { documents, children, bodies, versions, slots } = this.maps;
     return {

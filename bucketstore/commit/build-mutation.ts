@@ -1,0 +1,136 @@
+/** One mutation to one entry: reads what judging it needs, and runs the conditions set on it. */
+import { assertNever } from '../base/assert.ts';
+import type { Sequence } from '../base/sequence.ts';
+import type { ArchiveEntry, WriteEntry } from '../log/records.ts';
+import type { BodySource } from '../snapshot/body-reader.ts';
+import { infoOf, SnapshotReader, type StateReader } from '../snapshot/reader.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { DocumentState, VersionRecord } from '../snapshot/state.ts';
+import { admitWrite, judgeArchive, type PreparedEntry, prepareWrite, type Quota } from './judge.ts';
+import type { Mutation } from './mutation.ts';
+import { PendingBodies } from './pending-bodies.ts';
+import { PolicyGate } from './policy-gate.ts';
+import type { MutationResult } from './result.ts';
+
+export interface MutationSettings {
+  /** Documents this store may hold, archived ones included. */
+  readonly quota: Quota;
+  /** Refuse every write while the world has no valid policy. */
+  readonly requirePolicy: boolean;
+}
+
+/** An entry before it is decided where its bytes lie. */
+export type UnplacedEntry = Omit<WriteEntry, 'at' | 'group'> | ArchiveEntry;
+
+export interface BuiltMutation {
+  /** null when there is nothing to commit. */
+  readonly entry: UnplacedEntry | null;
+  readonly stored: Uint8Array | null;
+  /** What its request is answered with once it is known to hold. */
+  readonly result: MutationResult;
+}
+
+type WriteMutation = Extract<Mutation, { readonly content: Uint8Array }>;
+type ArchiveMutation = Extract<Mutation, { readonly archived: boolean }>;
+
+const NO_BYTES = new Uint8Array();
+
+/** Builds the mutations of one batch. */
+export class MutationBuilder {
+  readonly #settings: MutationSettings;
+  readonly #pending: PendingBodies;
+  readonly #policy: PolicyGate;
+  readonly #now: () => number;
+
+  constructor(settings: MutationSettings, bodies: BodySource, now: () => number) {
+    this.#settings = settings;
+    this.#pending = new PendingBodies(bodies);
+    this.#policy = new PolicyGate(settings.requirePolicy);
+    this.#now = now;
+  }
+
+  /**
+   * @param state the tip and the members before, which it does not change
+   * @param at the sequence that the entry will have
+   * @throws whatever refuses the request: a `StoreError`, or what its precondition threw
+   */
+  build(state: Snapshot, mutation: Mutation, at: Sequence): Promise<BuiltMutation> {
+    switch (mutation.kind) {
+      case 'publish':
+      case 'append':
+        return this.#write(state, mutation, at);
+      case 'archive':
+        return this.#archive(state, mutation, at);
+      default:
+        return assertNever(mutation);
+    }
+  }
+
+  async #write(state: Snapshot, mutation: WriteMutation, at: Sequence): Promise<BuiltMutation> {
+    const { op } = mutation;
+    const document = admitWrite(state, mutation, this.#settings.quota);
+    const oldBody = mutation.kind === 'append' ? await this.#oldBody(state, mutation) : NO_BYTES;
+    const prepared = prepareWrite(document, mutation, oldBody, Math.floor(this.#now() / 1000));
+    if (prepared === null && document !== undefined) {
+      return unchanged(op, document, mutation.content);
+    }
+    if (prepared === null) throw new TypeError('a new document cannot be unmodified');
+    await this.#conditions(state, mutation, prepared);
+    const { entry, stored, body, metadata, pruned } = prepared;
+    this.#pending.add(entry.storedHash, stored);
+    const record: VersionRecord = { ...entry, at: { seq: at } };
+    const info = infoOf(entry.path, record, false, metadata);
+    const result = { committed: true, op, sequence: at, document: { ...info, body }, pruned };
+    return { entry, stored, result };
+  }
+
+  async #archive(state: Snapshot, mutation: ArchiveMutation, at: Sequence): Promise<BuiltMutation> {
+    const { op, path, archived, precondition } = mutation;
+    const entry = judgeArchive(state, mutation);
+    const info = await this.#reader(state).stat(path);
+    if (entry === null) {
+      const result = { committed: false, op, sequence: null, document: info };
+      return { entry, stored: null, result };
+    }
+    this.#policy.admitArchive(path, archived);
+    await precondition?.(this.#reader(state), { path, archived });
+    const document = { ...info, archived };
+    return { entry, stored: null, result: { committed: true, op, sequence: at, document } };
+  }
+
+  async #conditions(
+    state: Snapshot,
+    mutation: WriteMutation,
+    prepared: PreparedEntry,
+  ): Promise<void> {
+    await this.#policy.admit(state, this.#reader(state), prepared);
+    if (mutation.precondition === undefined) return;
+    const { path } = mutation;
+    const { metadata } = prepared;
+    // A copy: the precondition is the caller's code, and the bytes are about to be committed.
+    const body = prepared.body.slice();
+    await mutation.precondition(this.#reader(state), { path, body, metadata });
+  }
+
+  async #oldBody(state: Snapshot, { path }: WriteMutation): Promise<Uint8Array> {
+    return (await this.#reader(state).get(path)).body;
+  }
+
+  /** Lends the state as it is now; the batch goes on to change its own copy. */
+  #reader(state: Snapshot): StateReader {
+    return new SnapshotReader(state.freeze(), this.#pending);
+  }
+}
+
+function unchanged(op: string, document: DocumentState, body: Uint8Array): BuiltMutation {
+  const { path, current, catalog } = document;
+  const info = infoOf(path, current, false, catalog.metadata);
+  const result = {
+    committed: false,
+    op,
+    sequence: null,
+    document: { ...info, body },
+    pruned: null,
+  };
+  return { entry: null, stored: null, result };
+}

@@ -1,0 +1,234 @@
+/**
+ * Members to a batch: each is judged on the state that the tip and the members before it make (I5). A
+ * member that fails gets its own error and fails no other; a group is taken or refused as a whole.
+ */
+import { InvariantError } from '../base/assert.ts';
+import { StoreError } from '../base/errors.ts';
+import { type Sequence, sequence } from '../base/sequence.ts';
+import { entryText } from '../log/entry-codec.ts';
+import {
+  ENTRY_BYTES_MAX,
+  type Entry,
+  type MutationEntry,
+  SLOT_ENTRIES_MAX,
+  SLOT_HEADER_BYTES_MAX,
+  SLOT_INLINED_BYTES_MAX,
+} from '../log/records.ts';
+import type { SlotBody } from '../log/slot.ts';
+import { applyEntry } from '../snapshot/apply.ts';
+import type { BodySource } from '../snapshot/body-reader.ts';
+import { SnapshotDraft } from '../snapshot/draft.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Member } from './member.ts';
+import type { Operations } from './operations.ts';
+import { MutationBuilder, type MutationSettings, type UnplacedEntry } from './build-mutation.ts';
+import type { MutationResult } from './result.ts';
+
+/** A member that the batch has judged. */
+export type Judged =
+  | { readonly member: Member; readonly kind: 'answer'; readonly results: readonly MutationResult[] }
+  | { readonly member: Member; readonly kind: 'refusal'; readonly error: unknown }
+  /** Its operation is in the log already. */
+  | { readonly member: Member; readonly kind: 'repeat' }
+  | { readonly member: Member; readonly kind: 'entries'; readonly results: readonly MutationResult[] };
+
+/** A stored version that must be in the bucket before the slot. */
+export interface Staged {
+  readonly member: Member;
+  readonly storedHash: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What a batch would commit, and what it answers besides. */
+export interface Batch {
+  readonly base: Snapshot;
+  /** The state after it, but for the tip. */
+  readonly draft: SnapshotDraft;
+  readonly judged: readonly Judged[];
+  readonly entries: readonly Entry[];
+  readonly texts: readonly string[];
+  readonly bodies: readonly SlotBody[];
+  readonly staged: readonly Staged[];
+}
+
+export interface BuildParts {
+  readonly bodies: BodySource;
+  readonly operations: Operations;
+  readonly settings: MutationSettings & { readonly inlineBytes: number };
+  /** Wall clock, ms. */
+  readonly now: () => number;
+}
+
+/** Room in the header for the fields of the slot itself, and for one inlined item. */
+const HEADER_ROOM = 1024;
+const INLINED_ITEM_BYTES = 100;
+
+/** Builds the batch that the first of `members` make on `base`; those that find no room are left out. */
+export async function buildBatch(
+  parts: BuildParts,
+  base: Snapshot,
+  members: readonly Member[],
+): Promise<Batch> {
+  const builder = new BatchBuilder(parts, base);
+  for (const member of members) {
+    if (!(await builder.add(member))) break;
+  }
+  return builder.batch();
+}
+
+class BatchBuilder {
+  readonly #parts: BuildParts;
+  readonly #base: Snapshot;
+  readonly #mutations: MutationBuilder;
+  #draft: SnapshotDraft;
+  readonly #judged: Judged[] = [];
+  readonly #entries: Entry[] = [];
+  readonly #texts: string[] = [];
+  readonly #bodies: SlotBody[] = [];
+  readonly #staged: Staged[] = [];
+  readonly #ops = new Set<string>();
+  #headerBytes = HEADER_ROOM;
+  #inlinedBytes = 0;
+
+  constructor(parts: BuildParts, base: Snapshot) {
+    this.#parts = parts;
+    this.#base = base;
+    this.#draft = new SnapshotDraft(base);
+    this.#mutations = new MutationBuilder(parts.settings, parts.bodies, parts.now);
+  }
+
+  batch(): Batch {
+    return {
+      base: this.#base,
+      draft: this.#draft,
+      judged: this.#judged,
+      entries: this.#entries,
+      texts: this.#texts,
+      bodies: this.#bodies,
+      staged: this.#staged,
+    };
+  }
+
+  /** @returns false when the batch is full and the member must wait for the next */
+  async add(member: Member): Promise<boolean> {
+    if (member.answered.aborted) return true;
+    // Its twin is in this very batch: when that is settled, it is a repeat.
+    if (this.#ops.has(member.op)) return true;
+    if (this.#parts.operations.find(member.op) !== undefined) {
+      this.#judged.push({ member, kind: 'repeat' });
+      return true;
+    }
+    const before = this.#draft.freeze();
+    try {
+      const fits = await this.#build(member);
+      if (!fits) this.#draft = new SnapshotDraft(before);
+      return fits;
+    } catch (error) {
+      this.#draft = new SnapshotDraft(before);
+      if (error instanceof InvariantError) throw error;
+      this.#judged.push({ member, kind: 'refusal', error });
+      return true;
+    }
+  }
+
+  async #build(member: Member): Promise<boolean> {
+    const results: MutationResult[] = [];
+    const changes: Change[] = [];
+    let inlinedBytes = this.#inlinedBytes;
+    for (const mutation of member.mutations) {
+      const at = sequence(this.#nextSequence() + changes.length);
+      const { entry, stored, result } = await this.#mutations.build(this.#draft, mutation, at);
+      results.push(result);
+      if (entry === null) continue;
+      const inlined = this.#inlines(stored, member.mutations.length > 1, inlinedBytes);
+      if (inlined) inlinedBytes += stored?.byteLength ?? 0;
+      const change = { entry: placed(entry, this.#base.control.epoch, inlined), stored, inlined };
+      const problem = applyEntry(this.#draft, change.entry, at);
+      if (problem !== null) throw new StoreError('REJECTED', problem);
+      changes.push(change);
+    }
+    if (changes.length === 0) {
+      this.#judged.push({ member, kind: 'answer', results });
+      return true;
+    }
+    if (!this.#take(member, markGroup(changes), inlinedBytes)) return false;
+    this.#judged.push({ member, kind: 'entries', results });
+    return true;
+  }
+
+  /** Small versions go into the slot; those of a group that find no room there are staged. */
+  #inlines(stored: Uint8Array | null, grouped: boolean, inlinedBytes: number): boolean {
+    const length = stored?.byteLength ?? 0;
+    if (length > this.#parts.settings.inlineBytes) return false;
+    return !grouped || inlinedBytes + length <= SLOT_INLINED_BYTES_MAX;
+  }
+
+  /**
+   * Puts a built member into the slot.
+   * @returns false when it finds no room in this one
+   * @throws StoreError `SIZE_LIMIT` when it would fit no slot at all
+   */
+  #take(member: Member, changes: readonly Change[], inlinedBytes: number): boolean {
+    const texts = changes.map(({ entry }) => entryText(entry));
+    const header = headerBytes(texts);
+    const fits =
+      this.#entries.length + changes.length <= SLOT_ENTRIES_MAX &&
+      this.#headerBytes + header <= SLOT_HEADER_BYTES_MAX &&
+      inlinedBytes <= SLOT_INLINED_BYTES_MAX;
+    if (!fits) return false;
+    for (const { entry, stored, inlined } of changes) {
+      const at = this.#nextSequence();
+      this.#entries.push(entry);
+      this.#ops.add(entry.op);
+      if (stored === null || entry.kind !== 'write') continue;
+      if (inlined) this.#bodies.push({ sequence: at, bytes: stored });
+      else this.#staged.push({ member, storedHash: entry.storedHash, bytes: stored });
+    }
+    this.#texts.push(...texts);
+    this.#headerBytes += header;
+    this.#inlinedBytes = inlinedBytes;
+    return true;
+  }
+
+  #nextSequence(): Sequence {
+    return sequence(this.#base.tip.sequence + 1 + this.#entries.length);
+  }
+}
+
+/** A mutation as it will stand in the slot. */
+interface Change {
+  readonly entry: MutationEntry;
+  readonly stored: Uint8Array | null;
+  readonly inlined: boolean;
+}
+
+function placed(entry: UnplacedEntry, epoch: number, inlined: boolean): MutationEntry {
+  if (entry.kind === 'archive') return entry;
+  return { ...entry, at: inlined ? 'slot' : { epoch } };
+}
+
+/** The first entry of a group says how many commit together. */
+function markGroup(changes: readonly Change[]): readonly Change[] {
+  const [first, ...rest] = changes;
+  if (first === undefined || rest.length === 0) return changes;
+  return [{ ...first, entry: { ...first.entry, group: changes.length } }, ...rest];
+}
+
+/** @throws StoreError `SIZE_LIMIT` for entries that no slot has room for */
+function headerBytes(texts: readonly string[]): number {
+  let header = 0;
+  for (const text of texts) {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > ENTRY_BYTES_MAX) {
+      throw new StoreError(
+        'SIZE_LIMIT',
+        `path and metadata take ${bytes} bytes in the log, and an entry has ${ENTRY_BYTES_MAX}`,
+      );
+    }
+    header += bytes + 1 + INLINED_ITEM_BYTES;
+  }
+  if (header + HEADER_ROOM > SLOT_HEADER_BYTES_MAX) {
+    throw new StoreError('SIZE_LIMIT', `a group of ${texts.length} that takes ${header} bytes`);
+  }
+  return header;
+}

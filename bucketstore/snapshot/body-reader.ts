@@ -1,0 +1,109 @@
+/** Fetches stored versions by their records, verified, through a bounded cache. */
+import type { BlobStore, CallOptions, GetResult } from '../../blob/index.ts';
+import { sha256Hex } from '../base/digest.ts';
+import { integrityError } from '../base/errors.ts';
+import { Lru } from '../base/lru.ts';
+import { bucketFailure } from '../log/failure.ts';
+import { blobKey, slotKey } from '../log/names.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { VersionRecord } from './state.ts';
+
+/** Default bound of the cache, bytes of stored versions. */
+export const BODY_CACHE_BYTES = 16 * 1024 * 1024;
+
+/** Where a record's bytes are: one object, or a range of one. */
+interface Place {
+  readonly key: string;
+  readonly range?: readonly [number, number];
+}
+
+/** Where stored versions come from. */
+export interface BodySource {
+  /** The stored version of a record, verified; not to be changed. @throws StoreError `INTEGRITY` */
+  read(snapshot: Snapshot, record: VersionRecord, options?: CallOptions): Promise<Uint8Array>;
+  /** What lies in its place, whatever it is. @throws StoreError `INTEGRITY` when nothing does */
+  readUnverified(
+    snapshot: Snapshot,
+    record: VersionRecord,
+    options?: CallOptions,
+  ): Promise<Uint8Array>;
+}
+
+export class BodyReader implements BodySource {
+  readonly #bucket: BlobStore;
+  readonly #cache: Lru<string, Uint8Array>;
+
+  /** @param cacheBytes bound of the cache in bytes; 0 keeps nothing */
+  constructor(bucket: BlobStore, cacheBytes: number = BODY_CACHE_BYTES) {
+    this.#bucket = bucket;
+    this.#cache = new Lru(cacheBytes, (bytes) => bytes.byteLength);
+  }
+
+  /** Bytes held now, for the retention tests (I17). */
+  get cachedBytes(): number {
+    return this.#cache.weight;
+  }
+
+  /** Keeps bytes that are known to have a hash, so that their first reader asks nobody. */
+  remember(storedHash: string, bytes: Uint8Array): void {
+    this.#cache.set(storedHash, bytes);
+  }
+
+  /**
+   * The stored version of a record. No request when it is cached, else one `get`, of a range when it
+   * is inlined in a slot. The bytes must not be changed: they are shared.
+   * @throws StoreError `INTEGRITY` naming the object when it is missing or other bytes; `UNAVAILABLE`,
+   *   `LOCATION`
+   */
+  async read(
+    snapshot: Snapshot,
+    record: VersionRecord,
+    options: CallOptions = {},
+  ): Promise<Uint8Array> {
+    const cached = this.#cache.get(record.storedHash);
+    if (cached !== undefined) return cached;
+    const bytes = await this.readUnverified(snapshot, record, options);
+    if (sha256Hex(bytes) !== record.storedHash) {
+      const { key } = placeOf(snapshot, record);
+      throw integrityError(key, `does not hold stored version ${record.storedHash}`);
+    }
+    this.remember(record.storedHash, bytes);
+    return bytes;
+  }
+
+  /**
+   * What the bucket holds in the place of a stored version, whatever it is: for checks that say what
+   * is wrong with it. One request, never cached.
+   * @throws StoreError `INTEGRITY` when the object is missing
+   */
+  async readUnverified(
+    snapshot: Snapshot,
+    record: VersionRecord,
+    options: CallOptions = {},
+  ): Promise<Uint8Array> {
+    const place = placeOf(snapshot, record);
+    const found = await this.#get(place, options);
+    if (!found.found) throw integrityError(place.key, 'missing, and a retained version is in it');
+    return found.bytes;
+  }
+
+  async #get(place: Place, options: CallOptions): Promise<GetResult> {
+    try {
+      return await this.#bucket.get(place.key, { ...options, range: place.range });
+    } catch (error) {
+      throw bucketFailure(error);
+    }
+  }
+}
+
+function placeOf(snapshot: Snapshot, record: VersionRecord): Place {
+  const { at, storedHash } = record;
+  if ('epoch' in at) return { key: blobKey(at.epoch, storedHash) };
+  const slot = snapshot.slotOf(at.seq);
+  const inlined = slot?.inlined.find(({ sequence }) => sequence === at.seq);
+  if (slot === undefined || inlined === undefined) {
+    throw integrityError(slotKey(at.seq), `no slot of this state holds sequence ${at.seq}`);
+  }
+  const { offset, length } = inlined;
+  return { key: slotKey(slot.first), range: [offset, offset + length] };
+}

@@ -1,0 +1,182 @@
+/** Everything that can be asked of one state, with the bodies it names. */
+import type { CallOptions } from '../../blob/index.ts';
+import { StoreError } from '../base/errors.ts';
+import type { Metadata } from '../document/metadata.ts';
+import { canonicalPath } from '../document/path.ts';
+import { formatTimestamp } from '../document/timestamp.ts';
+import type { BodySource } from './body-reader.ts';
+import type { ListQuery, Snapshot } from './snapshot.ts';
+import type { DocumentState, ListEntry, VersionRecord } from './state.ts';
+import { checkLink, checkStored, openStored } from './stored-version.ts';
+
+/** A document's version without its body. */
+export interface DocumentInfo {
+  readonly path: string;
+  readonly version: number;
+  readonly archived: boolean;
+  /** Commit time of the version, `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly modified: string;
+  /** SHA-256 of the stored version, 64 hex. */
+  readonly etag: string;
+  /** `sha256-` and the SHA-256 of the body. */
+  readonly bodyHash: string;
+  /** null when there is none. */
+  readonly metadata: Metadata | null;
+}
+
+export interface Document extends DocumentInfo {
+  /** What the author wrote, byte for byte. */
+  readonly body: Uint8Array;
+}
+
+export interface VersionInfo {
+  readonly version: number;
+  readonly modified: string;
+  readonly etag: string;
+  readonly bodyHash: string;
+}
+
+/** What a precondition, and a view, can ask. Paths may be uncleaned; a bad one is NOT_FOUND. */
+export interface StateReader {
+  /**
+   * A document; without `version` its current one, flagged when archived.
+   * @throws StoreError `NOT_FOUND` also for a version that is not retained
+   */
+  get(path: string, options?: GetOptions): Promise<Document>;
+  /** The current version without its body: no request. Same errors as `get`. */
+  stat(path: string, options?: CallOptions): Promise<DocumentInfo>;
+  /** Immediate children in name order. @throws StoreError `NOT_FOUND` unless it is a directory */
+  listEntries(path: string, query?: ListQuery & CallOptions): Promise<readonly ListEntry[]>;
+  /** @throws StoreError `NOT_FOUND` when neither a document nor a directory is there */
+  isDir(path: string, options?: CallOptions): Promise<boolean>;
+  /** Retained versions, newest first. @throws StoreError `NOT_FOUND` */
+  versions(path: string, options?: CallOptions): Promise<readonly VersionInfo[]>;
+  /** The smallest live path with this body hash (`sha256-…`). @throws StoreError `NOT_FOUND` */
+  lookupHash(bodyHash: string, options?: CallOptions): Promise<string>;
+  /**
+   * Reads every retained version and checks that each names the hash of the one before.
+   * @throws StoreError `INTEGRITY` naming the first version that does not; `NOT_FOUND`
+   */
+  verifyChain(path: string, options?: CallOptions): Promise<void>;
+}
+
+export interface GetOptions extends CallOptions {
+  /** Default: the current one. */
+  readonly version?: number | undefined;
+}
+
+const HASH_PREFIX = 'sha256-';
+
+/** Reads one snapshot. */
+export class SnapshotReader implements StateReader {
+  readonly #snapshot: Snapshot;
+  readonly #bodies: BodySource;
+
+  constructor(snapshot: Snapshot, bodies: BodySource) {
+    this.#snapshot = snapshot;
+    this.#bodies = bodies;
+  }
+
+  async get(path: string, { version, ...options }: GetOptions = {}): Promise<Document> {
+    const document = this.#document(path);
+    const record = version === undefined ? document.current : this.#record(document, version);
+    const stored = await this.#bodies.read(this.#snapshot, record, options);
+    const { body, metadata } = openStored(document.path, record, stored);
+    const archived = version === undefined && document.archived;
+    return { ...infoOf(document.path, record, archived, metadata), body };
+  }
+
+  async stat(path: string): Promise<DocumentInfo> {
+    const { path: canonical, current, archived, catalog } = this.#document(path);
+    return infoOf(canonical, current, archived, catalog.metadata);
+  }
+
+  async listEntries(path: string, query: ListQuery = {}): Promise<readonly ListEntry[]> {
+    const directory = canonicalPath(path);
+    if (directory === null || !this.#snapshot.isDirectory(directory)) throw notFound(path);
+    return this.#snapshot.list(directory, query);
+  }
+
+  async isDir(path: string): Promise<boolean> {
+    const canonical = canonicalPath(path);
+    if (canonical === null) throw notFound(path);
+    if (this.#snapshot.isDirectory(canonical)) return true;
+    if (this.#snapshot.document(canonical) === undefined) throw notFound(path);
+    return false;
+  }
+
+  async versions(path: string): Promise<readonly VersionInfo[]> {
+    const document = this.#document(path);
+    return [...this.#snapshot.versions(document.path)].map((record) => ({
+      version: record.version,
+      modified: formatTimestamp(record.modified),
+      etag: record.storedHash,
+      bodyHash: HASH_PREFIX + record.bodyHash,
+    }));
+  }
+
+  async lookupHash(bodyHash: string): Promise<string> {
+    const path = bodyHash.startsWith(HASH_PREFIX)
+      ? this.#snapshot.lookupHash(bodyHash.slice(HASH_PREFIX.length))
+      : undefined;
+    if (path === undefined) throw notFound(bodyHash);
+    return path;
+  }
+
+  async verifyChain(path: string, options: CallOptions = {}): Promise<void> {
+    const document = this.#document(path);
+    const oldestFirst = [...this.#snapshot.versions(document.path)].reverse();
+    let before: { readonly record: VersionRecord; readonly stored: Uint8Array } | null = null;
+    for (const record of oldestFirst) {
+      const stored = await this.#bodies.readUnverified(this.#snapshot, record, options);
+      if (before !== null) {
+        // The link is judged before the version it points to, so that tampering with an old version
+        // is told as what it is: a chain that no longer holds.
+        checkLink(document.path, record, stored, before.stored);
+        checkStored(document.path, before.record, before.stored);
+      }
+      before = { record, stored };
+    }
+    if (before !== null) checkStored(document.path, before.record, before.stored);
+  }
+
+  #document(path: string): DocumentState {
+    const canonical = canonicalPath(path);
+    const document = canonical === null ? undefined : this.#snapshot.document(canonical);
+    if (document === undefined) throw notFound(path);
+    return document;
+  }
+
+  #record(document: DocumentState, version: number): VersionRecord {
+    const retained = version >= document.first && version <= document.current.version;
+    const record = retained ? this.#snapshot.version(document.path, version) : undefined;
+    if (record === undefined) {
+      throw new StoreError('NOT_FOUND', `${document.path} has no version ${version}`, {
+        details: { path: document.path, currentVersion: document.current.version },
+      });
+    }
+    return record;
+  }
+}
+
+/** A document's description from its record. */
+export function infoOf(
+  path: string,
+  record: VersionRecord,
+  archived: boolean,
+  metadata: Metadata | null,
+): DocumentInfo {
+  return {
+    path,
+    version: record.version,
+    archived,
+    modified: formatTimestamp(record.modified),
+    etag: record.storedHash,
+    bodyHash: HASH_PREFIX + record.bodyHash,
+    metadata,
+  };
+}
+
+function notFound(what: string): StoreError {
+  return new StoreError('NOT_FOUND', `nothing is at ${what}`, { details: { path: what } });
+}
