@@ -1,7 +1,7 @@
 /**
  * Goal: style that is not checked drifts, so the shape of the code is a test.
- * Method: each rule is a pure function over a file. First every rule is shown a snippet that it must
- * refuse and one that it must accept; then all rules run over the whole tree.
+ * Method: each rule is a pure function over a file. First every rule is shown a snippet that it
+ * must refuse and one that it must accept; then all rules run over the whole tree.
  */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -36,7 +36,7 @@ const LAYERS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** The layer of a file, or null for one outside all of them (a configuration file). */
-export function layerOf(path: string): string | null {
+function layerOf(path: string): string | null {
   const [top = '', second = '', third] = path.split('/');
   if (top === 'bucketstore') return third === undefined ? 'store' : second;
   if (top === 'test') return second === 'contract' ? 'contract' : 'test';

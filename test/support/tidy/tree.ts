@@ -42,8 +42,8 @@ export function readTree(root: string): readonly TreeFile[] {
 }
 
 /**
- * The part of git's ignore rules that this project uses: a name, a name at the top (`/name`), a folder
- * (`name/`) and `*` inside a name.
+ * The part of git's ignore rules that this project uses: a name, a name at the top (`/name`), a
+ * folder (`name/`) and `*` inside a name.
  * @throws RangeError for any other pattern, since guessing would hide files from the check
  */
 export function parseIgnore(text: string): (path: string, folder: boolean) => boolean {
