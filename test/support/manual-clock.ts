@@ -59,7 +59,7 @@ export class ManualClock implements Clock {
       };
       const sleeper: Sleeper = {
         // A sleep of nothing, or of nonsense, still gives way once, as a real timer does.
-        dueMs: this.#elapsedMs + (ms > 0 ? ms : 0),
+        dueMs: this.#elapsedMs + Math.max(ms || 0, 0),
         order: this.#order++,
         wake: () => {
           signal?.removeEventListener('abort', onAbort);
@@ -84,6 +84,13 @@ export class ManualClock implements Clock {
       await this.#fire(next);
     }
     this.#elapsedMs = untilMs;
+  }
+
+  /** Moves both clocks to the next sleeper and fires it; false when nobody sleeps. */
+  async fireNext(): Promise<boolean> {
+    const next = this.#sleepers[0];
+    if (next !== undefined) await this.#fire(next);
+    return next !== undefined;
   }
 
   /**
