@@ -16,7 +16,7 @@ import {
   checkFunctionLength,
   checkName,
 } from './support/tidy/shape.ts';
-import { checkText } from './support/tidy/text.ts';
+import { checkLinks, checkText } from './support/tidy/text.ts';
 import { formatProblem, type Problem, parseIgnore, readTree } from './support/tidy/tree.ts';
 
 const DEPENDENCIES = Object.keys(manifest.dependencies);
@@ -199,6 +199,13 @@ describe('a rule of files', () => {
     expect(checkText({ path: 'docs/a.md', text }).map(formatProblem)).toEqual([]);
   });
 
+  it('refuses a link that leads nowhere, and follows the others', () => {
+    const paths = new Set(['docs/a.md', 'README.md']);
+    const text = 'See [a](a.md#top), [up](../README.md) and [web](https://example.org/b.md).';
+    expect(checkLinks({ path: 'docs/b.md', text }, paths).map(formatProblem)).toEqual([]);
+    expect(checkLinks({ path: 'README.md', text }, paths)).toHaveLength(2);
+  });
+
   it('refuses a package with no importer or with two', () => {
     const a = source('feed/a.ts', "import p from 'p-limit';");
     const b = source('blob/b.ts', "const p = await import('p-limit');");
@@ -234,6 +241,11 @@ describe('this tree', () => {
   const fileRules = { checkFileLength, checkText };
   it.each(Object.entries(fileRules))('passes %s', (_, rule) => {
     expect(files.flatMap(rule).map(formatProblem)).toEqual([]);
+  });
+
+  it('passes checkLinks', () => {
+    const paths = new Set(files.map((file) => file.path));
+    expect(files.flatMap((file) => checkLinks(file, paths)).map(formatProblem)).toEqual([]);
   });
 
   it('passes checkName', () => {

@@ -3,9 +3,11 @@ import { posix } from 'node:path';
 import { importsOf, LIBRARY, problemAt, type Source, topFolder } from './parse.ts';
 import type { Problem } from './tree.ts';
 
+/** Values and the bucket, which every layer of the store may use. */
+const GROUND: readonly string[] = ['blob', 'base', 'document'];
+
 const BELOW_STORE: readonly string[] = [
-  'blob',
-  'base',
+  ...GROUND,
   'log',
   'snapshot',
   'commit',
@@ -15,17 +17,22 @@ const BELOW_STORE: readonly string[] = [
   'migrate',
 ];
 
-/** Each layer with the layers it may import; itself is always allowed. Bottom first. */
+/**
+ * Each layer with the layers it may import; itself is always allowed. Bottom first. `commit` and
+ * `checkpoint` do not know each other, and what stands beside both knows at most one of them: the
+ * store is where they meet.
+ */
 const LAYERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['blob', []],
   ['base', []],
-  ['log', ['base', 'blob']],
-  ['snapshot', ['base', 'log']],
-  ['commit', ['base', 'blob', 'log', 'snapshot']],
-  ['checkpoint', ['base', 'blob', 'log', 'snapshot']],
-  ['sections', ['base', 'blob', 'snapshot', 'checkpoint']],
-  ['feed', ['base', 'log']],
-  ['migrate', ['base', 'blob', 'log', 'checkpoint']],
+  ['document', ['base']],
+  ['log', GROUND],
+  ['snapshot', [...GROUND, 'log']],
+  ['commit', [...GROUND, 'log', 'snapshot']],
+  ['checkpoint', [...GROUND, 'log', 'snapshot']],
+  ['sections', [...GROUND, 'log', 'snapshot', 'checkpoint']],
+  ['feed', [...GROUND, 'log', 'snapshot']],
+  ['migrate', [...GROUND, 'log', 'snapshot', 'checkpoint']],
   ['store', BELOW_STORE],
   ['serve', [...BELOW_STORE, 'store']],
   ['cli', [...BELOW_STORE, 'store', 'serve']],

@@ -22,7 +22,7 @@ const PROGRAMS: readonly string[] = [
   'bucketstore/serve/',
   'spike/',
   'test/real/',
-  'test/support/real/',
+  'test/support/gcs-emulator/',
 ];
 
 const POSSESSIONS: readonly Possession[] = [

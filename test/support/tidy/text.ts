@@ -1,4 +1,5 @@
-/** What no committed text says: unfinished business, and where somebody's machine keeps things. */
+/** What no committed text says: unfinished business, paths of a machine, links to nothing. */
+import { posix } from 'node:path';
 import type { Problem, TreeFile } from './tree.ts';
 
 // The words are put together here so that this file itself passes.
@@ -22,6 +23,22 @@ export function checkText(file: TreeFile): readonly Problem[] {
       const found = pattern.exec(line);
       if (found === null) return [];
       return [{ rule, path: file.path, line: index + 1, message: `"${found[0]}"` }];
+    }),
+  );
+}
+
+const LINK = /\]\(([^)\s#]+)(?:#[^)\s]*)?\)/g;
+
+/** Relative links of a Markdown page that lead nowhere. */
+export function checkLinks(file: TreeFile, paths: ReadonlySet<string>): readonly Problem[] {
+  if (file.text === null || !file.path.endsWith('.md')) return [];
+  return file.text.split('\n').flatMap((line, index) =>
+    [...line.matchAll(LINK)].flatMap(([, target = '']) => {
+      if (/^[a-z]+:/.test(target)) return [];
+      const path = posix.normalize(posix.join(posix.dirname(file.path), target));
+      if (paths.has(path)) return [];
+      const message = `no file ${path}`;
+      return [{ rule: 'link', path: file.path, line: index + 1, message }];
     }),
   );
 }
