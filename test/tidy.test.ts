@@ -48,6 +48,8 @@ describe('a source rule', () => {
     ['Date.now', checkOwned, 'feed/a.ts', 'const a = Date.now();'],
     ['a handed Date.now', checkOwned, 'feed/a.ts', 'f(Date.now);'],
     ['Date.now by brackets', checkOwned, 'feed/a.ts', "globalThis['Date'].now();"],
+    ['a taken Date.now', checkOwned, 'feed/a.ts', 'const { now: clock } = Date;'],
+    ['a taken setTimeout', checkOwned, 'feed/a.ts', 'const { setTimeout: wait } = globalThis;'],
     ['new Date()', checkOwned, 'feed/a.ts', 'const a = new Date();'],
     ['Math.random', checkOwned, 'feed/a.ts', 'Math.random();'],
     ['setTimeout', checkOwned, 'test/feed/a.test.ts', 'setTimeout(f, 1);'],

@@ -111,7 +111,18 @@ function usedNames(node: ts.Node): readonly string[] {
     if (owner === 'globalThis') return [member.name];
     return [`*.${member.name}`, ...(owner === null ? [] : [`${owner}.${member.name}`])];
   }
+  if (ts.isBindingElement(node)) return takenNames(node);
   return ts.isIdentifier(node) && isUse(node) ? [node.text] : [];
+}
+
+/** `Date.now` for `const { now } = Date`. */
+function takenNames(node: ts.BindingElement): readonly string[] {
+  const key = node.propertyName ?? node.name;
+  const declaration = node.parent.parent;
+  if (!ts.isIdentifier(key) || !ts.isVariableDeclaration(declaration)) return [];
+  const owner = declaration.initializer && globalName(declaration.initializer);
+  if (owner === 'globalThis') return [key.text];
+  return owner ? [`${owner}.${key.text}`] : [];
 }
 
 function memberOf(node: ts.Node): { readonly object: ts.Node; readonly name: string } | null {
