@@ -1,44 +1,20 @@
 // Goal: the file bucket keeps the bucket contract on plain files that people can look at.
 // Method: the contract suite on temporary directories, then what only a directory has: its layout, keys
 // that collide, a directory that is missing or exchanged, several handles on one directory.
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { BlobStore, Timing } from '../../blob/blob.ts';
-import { createFileBucket, type FileBucketOptions } from '../../blob/file.ts';
+import type { BlobStore } from '../../blob/blob.ts';
 import { decodeSegment, encodeSegment, pathOfKey } from '../../blob/file-path.ts';
 import { nodeFileSystem } from '../../blob/file-system.ts';
-import { systemRandom } from '../../bucketstore/base/random.ts';
 import { blobContract } from '../contract/blob.ts';
 import { attributesOf, bytesOf, listKeys, mustCreate, readBytes } from '../contract/blob-case.ts';
 import { hookedFileSystem } from '../support/faulty-file-system.ts';
+import { bucketIn, temporaryDirectories } from '../support/file-buckets.ts';
 
-const timing: Timing = { now: () => 1234, monotonic: () => 0, sleep: async () => {} };
-const root = await mkdtemp(join(tmpdir(), 'bucketstore-file-'));
-let count = 0;
-
-async function freshDirectory(): Promise<string> {
-  count += 1;
-  const directory = join(root, String(count));
-  await mkdir(directory);
-  return directory;
-}
-
-function bucketIn(directory: string, options: Partial<FileBucketOptions> = {}): BlobStore {
-  return createFileBucket({ directory, timing, chance: systemRandom, ...options });
-}
-
-afterAll(() => rm(root, { recursive: true, force: true }));
+const directories = await temporaryDirectories();
+const freshDirectory = directories.fresh;
+afterAll(directories.remove);
 
 describe('file bucket', () => {
   blobContract({ test, factory: async () => ({ store: bucketIn(await freshDirectory()) }) });

@@ -38,11 +38,20 @@ export function hookedFileSystem(base: FileSystem, hooks: FileHooks): FileSystem
       await run({ name: 'file.close', path }, async () => {});
     },
   });
+  const open = async (call: FileCall, act: () => Promise<OpenFile>): Promise<OpenFile> => {
+    await hooks.before?.(call);
+    const file = await act();
+    try {
+      await hooks.after?.(call);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return opened(call.path, file);
+  };
   return {
-    openRead: async (path) =>
-      opened(path, await run({ name: 'openRead', path }, () => base.openRead(path))),
-    openNew: async (path) =>
-      opened(path, await run({ name: 'openNew', path }, () => base.openNew(path))),
+    openRead: (path) => open({ name: 'openRead', path }, () => base.openRead(path)),
+    openNew: (path) => open({ name: 'openNew', path }, () => base.openNew(path)),
     link: (from, to) => run({ name: 'link', path: to }, () => base.link(from, to)),
     unlink: (path) => run({ name: 'unlink', path }, () => base.unlink(path)),
     mkdir: (path) => run({ name: 'mkdir', path }, () => base.mkdir(path)),
