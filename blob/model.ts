@@ -57,11 +57,11 @@ const MODELS: Readonly<Record<LatencyModelName, LatencyModel>> = {
 /** The 99th percentile of the standard normal distribution. */
 const Z99 = 2.326_347_874;
 /** Names that are remembered for the limit of mutations; beyond it the oldest are let go. */
-export const NAMES_MAX = 65_536;
+export const NAMES_MAX = 16_384;
 
 /**
  * `store` with the latencies and the per-name limit of `model`. Adds `throttled` to writes. Memory: the
- * names mutated within the last second, at most 65,536, and ten numbers for the rate of creates.
+ * names mutated within the last second, at most 16,384, and ten numbers for the rate of creates.
  */
 export function withLatencyModel(store: BlobStore, options: LatencyModelOptions): BlobStore {
   const { timing, chance } = options;

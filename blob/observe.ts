@@ -6,6 +6,7 @@ import type { BlobStore, Timing } from './blob.ts';
 import { type Call, type CallResult, decorate } from './decorate.ts';
 import { type BlobErrorCode, type BlobOperation, isBlobError } from './errors.ts';
 import { onAbort } from './signal.ts';
+import { checkSignal } from './validate.ts';
 
 /** How a request ended. `abandoned`: the caller gave up before the driver answered. */
 export type RequestOutcome =
@@ -49,8 +50,8 @@ export interface ObserveOptions {
 
 /**
  * `store` that reports each request to `observer` exactly once: when the driver settles, or when the
- * call's signal aborts first, so that a driver that never answers is counted too. Changes no call and
- * no answer, adds no request.
+ * call's signal aborts first, so that a driver that never answers is counted too. A call that sends
+ * nothing, for it is invalid or already aborted, is no event. Changes no answer, adds no request.
  */
 export function withObserver(
   store: BlobStore,
@@ -58,6 +59,7 @@ export function withObserver(
   { timing }: ObserveOptions,
 ): BlobStore {
   return decorate(store, async (call, send) => {
+    checkSignal(call.operation, call.key, call.options.signal);
     const startedMs = timing.monotonic();
     let reported = false;
     const report = (end: End): void => {
@@ -73,7 +75,9 @@ export function withObserver(
       return result;
     } catch (error) {
       const known = isBlobError(error) ? { code: error.code, ambiguous: error.ambiguous } : {};
-      report({ outcome: 'failed', ...known });
+      // An invalid call is refused before anything is sent.
+      if (known.code === 'invalid') forget();
+      else report({ outcome: 'failed', ...known });
       throw error;
     }
   });

@@ -99,8 +99,8 @@ export class Bench {
   }
 
   /**
-   * Creates a name; an unknown outcome is settled by reading: our bytes are `created`, others `exists`,
-   * none is another attempt.
+   * Creates a name. An unknown outcome is settled by reading: our bytes mean `created`; anything else is
+   * another attempt, for only the service's own word proves that it refuses.
    */
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     const key = this.key(name);
@@ -112,7 +112,7 @@ export class Bench {
         await this.#beforeAnother(error, attempt);
         if (!isBlobError(error) || !error.ambiguous) continue;
         const found = await this.get(name);
-        if (found.found) return sameBytes(found.bytes, bytes) ? 'created' : 'exists';
+        if (found.found && sameBytes(found.bytes, bytes)) return 'created';
       }
     }
   }

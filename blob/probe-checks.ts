@@ -115,6 +115,8 @@ async function strongNotFound(bench: Bench): Promise<string> {
     (await bench.create('absent', marked('absent'))) === 'created',
     'a fresh name was refused',
   );
+  // So that a cache which would serve the deleted object has it.
+  await bench.get('absent');
   await bench.delete('absent');
   demand(!(await bench.get('absent')).found, 'a deleted object was still found');
   demand(!(await bench.head('absent')).found, 'a deleted object still had attributes');

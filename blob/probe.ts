@@ -71,8 +71,8 @@ const CREATORS_DEFAULT = 8;
 /**
  * Tries every guarantee under `_demarkus/v1/probe/<uuid>/` and removes what it wrote, also when it fails.
  *
- * On a location that keeps them all: 48 calls with 8 creators (15 creates with the 8, 2 replaces, 14 gets,
- * 2 heads, 8 lists, 7 deletes), 44 without `replace`. Throttled or unavailable calls are repeated, up to five
+ * On a location that keeps them all: 56 calls with 8 creators (20 creates, 2 replaces, 11 gets, 3 heads,
+ * 7 lists, 13 deletes), 50 without `replace`. Throttled or unavailable calls are repeated, up to five
  * times with pauses of a second and more, because a bucket may refuse a second mutation of a name within a
  * second; a write with an unknown outcome is settled by reading its name.
  *

@@ -73,17 +73,22 @@ export function withFaults(
 ): FaultyBucket {
   const counted = rules.map((rule): Counted => ({ rule, matched: 0, hits: 0 }));
   const around = async <T extends CallResult>(call: Call, send: Send<T>): Promise<T> => {
+    let beforeMs = 0;
     let afterMs = 0;
     let fault: Exclude<Fault, { kind: 'delay' }> | undefined;
+    // All rules look at the call when it arrives, so the order of calls is the order of counting.
     for (const entry of counted) {
-      if (fault !== undefined || !applies(entry, call)) continue;
       const found = entry.rule.fault;
+      const due = isDue(entry, call);
+      if (!due || (found.kind !== 'delay' && fault !== undefined)) continue;
+      entry.hits++;
       if (found.kind !== 'delay') fault = found;
       else {
-        await pause(timing, call, found.beforeMs ?? 0, false);
+        beforeMs += found.beforeMs ?? 0;
         afterMs += found.afterMs ?? 0;
       }
     }
+    await pause(timing, call, beforeMs, false);
     const result = fault === undefined ? await send() : await suffer(fault, call, send);
     await pause(timing, call, afterMs, true);
     return result;
@@ -95,15 +100,13 @@ export function withFaults(
   };
 }
 
-function applies(entry: Counted, call: Call): boolean {
+function isDue(entry: Counted, call: Call): boolean {
   const { operation, key, skip = 0, times = 1, when } = entry.rule;
   if (operation !== undefined && operation !== call.operation) return false;
   if (key !== undefined && !key(call.key)) return false;
   entry.matched++;
   if (entry.matched <= skip || entry.hits >= times) return false;
-  if (when !== undefined && !when(call)) return false;
-  entry.hits++;
-  return true;
+  return when === undefined || when(call);
 }
 
 async function suffer<T extends CallResult>(

@@ -90,8 +90,12 @@ function writeLie(
   const running = new Set<string>();
   const marked = new Set<string>();
   const overwrite: BlobStore['create'] = async (key, bytes) => {
-    await store.delete(key);
-    return store.create(key, bytes);
+    for (;;) {
+      await store.delete(key);
+      const result = await store.create(key, bytes);
+      // Another liar may have come between the two.
+      if (result.outcome === 'created') return result;
+    }
   };
   switch (lie) {
     case 'create-overwrites':

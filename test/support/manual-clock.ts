@@ -32,8 +32,7 @@ export class ManualClock implements Clock {
   #wallOffsetMs: number;
   #monotonicOffsetMs = 0;
   #order = 0;
-  /** Ascending by due time, then by order. */
-  readonly #sleepers: Sleeper[] = [];
+  readonly #sleepers = new SleeperHeap();
 
   constructor({ wallMs = 1_700_000_000_000 }: ManualClockOptions = {}) {
     this.#wallOffsetMs = wallMs;
@@ -54,7 +53,7 @@ export class ManualClock implements Clock {
         return;
       }
       const onAbort = (): void => {
-        this.#remove(sleeper);
+        this.#sleepers.remove(sleeper);
         reject(signal?.reason);
       };
       const sleeper: Sleeper = {
@@ -66,29 +65,30 @@ export class ManualClock implements Clock {
           resolve();
         },
       };
-      this.#sleepers.splice(this.#position(sleeper), 0, sleeper);
+      this.#sleepers.add(sleeper);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 
   /** How many sleepers wait: 0 after a test that leaves no timer behind. */
   get sleeping(): number {
-    return this.#sleepers.length;
+    return this.#sleepers.size;
   }
 
   /** Moves both clocks by `ms`, firing what is due on the way. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#elapsedMs + ms;
     await drain();
-    for (let next = this.#sleepers[0]; next && next.dueMs <= untilMs; next = this.#sleepers[0]) {
+    for (let next = this.#sleepers.next; next && next.dueMs <= untilMs; ) {
       await this.#fire(next);
+      next = this.#sleepers.next;
     }
     this.#elapsedMs = untilMs;
   }
 
   /** Moves both clocks to the next sleeper and fires it; false when nobody sleeps. */
   async fireNext(): Promise<boolean> {
-    const next = this.#sleepers[0];
+    const { next } = this.#sleepers;
     if (next !== undefined) await this.#fire(next);
     return next !== undefined;
   }
@@ -109,7 +109,7 @@ export class ManualClock implements Clock {
     const untilMs = this.#elapsedMs + limitMs;
     await drain();
     while (!settled) {
-      const next = this.#sleepers[0];
+      const { next } = this.#sleepers;
       if (next === undefined) break;
       if (next.dueMs > untilMs) throw new Error(`not settled within ${limitMs} ms of virtual time`);
       await this.#fire(next);
@@ -130,28 +130,75 @@ export class ManualClock implements Clock {
   }
 
   async #fire(sleeper: Sleeper): Promise<void> {
-    this.#remove(sleeper);
+    this.#sleepers.remove(sleeper);
     this.#elapsedMs = Math.max(this.#elapsedMs, sleeper.dueMs);
     sleeper.wake();
     await drain();
   }
+}
 
-  #remove(sleeper: Sleeper): void {
-    const at = this.#position(sleeper);
-    if (this.#sleepers[at] === sleeper) this.#sleepers.splice(at, 1);
+/** Sleepers by due time, then by order: a binary heap that knows where each of them stands. */
+class SleeperHeap {
+  readonly #heap: Sleeper[] = [];
+  readonly #places = new Map<Sleeper, number>();
+
+  get size(): number {
+    return this.#heap.length;
   }
 
-  /** Where the sleeper is or belongs. */
-  #position(sleeper: Sleeper): number {
-    let low = 0;
-    let high = this.#sleepers.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const other = this.#sleepers[middle];
-      if (other && isBefore(other, sleeper)) low = middle + 1;
-      else high = middle;
+  /** The one that is due first. */
+  get next(): Sleeper | undefined {
+    return this.#heap[0];
+  }
+
+  add(sleeper: Sleeper): void {
+    this.#place(sleeper, this.#heap.length);
+    this.#rise(sleeper);
+  }
+
+  remove(sleeper: Sleeper): void {
+    const at = this.#places.get(sleeper);
+    const last = this.#heap.pop();
+    this.#places.delete(sleeper);
+    if (at === undefined || last === undefined) throw new Error('no such sleeper');
+    if (last === sleeper) return;
+    this.#place(last, at);
+    this.#rise(last);
+    this.#sink(last);
+  }
+
+  #place(sleeper: Sleeper, at: number): void {
+    this.#heap[at] = sleeper;
+    this.#places.set(sleeper, at);
+  }
+
+  #at(sleeper: Sleeper): number {
+    return this.#places.get(sleeper) ?? 0;
+  }
+
+  #swap(a: Sleeper, b: Sleeper): void {
+    const at = this.#at(a);
+    this.#place(a, this.#at(b));
+    this.#place(b, at);
+  }
+
+  #rise(sleeper: Sleeper): void {
+    for (let at = this.#at(sleeper); at > 0; at = this.#at(sleeper)) {
+      const parent = this.#heap[(at - 1) >> 1];
+      if (parent === undefined || isBefore(parent, sleeper)) return;
+      this.#swap(sleeper, parent);
     }
-    return low;
+  }
+
+  #sink(sleeper: Sleeper): void {
+    for (;;) {
+      const at = this.#at(sleeper);
+      const left = this.#heap[2 * at + 1];
+      const right = this.#heap[2 * at + 2];
+      const child = left && right && isBefore(right, left) ? right : left;
+      if (child === undefined || isBefore(sleeper, child)) return;
+      this.#swap(sleeper, child);
+    }
   }
 }
 
