@@ -2,8 +2,8 @@
 import type { Guarantee, ProbeReport } from './probe.ts';
 
 /**
- * The report as a table, one line per guarantee, then what to do: lines without line ends, plain ASCII
- * marks, columns padded to fit.
+ * The report as a table, one line per guarantee, then what to do: lines without line ends, plain
+ * ASCII marks, columns padded to fit.
  */
 export function probeReportLines(report: ProbeReport): readonly string[] {
   const rows = report.guarantees.map(({ name, needed, holds, detail }) => [
@@ -30,7 +30,7 @@ export function probeReportLines(report: ProbeReport): readonly string[] {
   );
   const leftovers = report.leftovers.map((key) => `left behind, safe to delete: ${key}`);
   return [
-    `${report.location}: ${report.requests} requests`,
+    `${report.requests} requests to ${report.location}`,
     '',
     ...lines,
     ...[...advice, ...permissions, ...leftovers].flatMap((line, i) =>
