@@ -1,0 +1,93 @@
+/**
+ * The generations of a replaced object in a `file` bucket. See `file.ts` for the argument.
+ *
+ * `.bucketstore-gen/<key, as one segment>/<generation of the anchor>.<n>` holds the bytes of the n-th
+ * replacement of the object whose file has that generation, n = 1, 2, …; its exclusive link is the commit.
+ * None is ever removed, since a free name could be linked by a replacer that had slept.
+ */
+import { isAbsent } from './file-errors.ts';
+import { CONTINUED, decodeSegment, encodeSegment, RESERVED } from './file-path.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+
+/** One replacement, or none: then the anchor is the state. */
+export interface Replacement {
+  readonly path: string;
+  readonly generation: string;
+}
+
+/** The generation of a file in its place: no two objects of a bucket have one inode at one time. */
+export function generationOf(stat: FileStat): string {
+  return `${stat.inode}-${stat.modifiedNs}`;
+}
+
+export class Chains {
+  readonly #fs: FileSystem;
+  readonly #directory: string;
+
+  constructor(fs: FileSystem, root: string) {
+    this.#fs = fs;
+    this.#directory = `${root}/${RESERVED}-gen`;
+  }
+
+  /** The names of all replacements of a key, under any anchor. To be read *before* the anchor. */
+  async names(key: string): Promise<readonly string[]> {
+    return this.#namesIn(this.directoryOf(key));
+  }
+
+  directoryOf(key: string): string {
+    return `${this.#directory}/${encodeSegment(key)}`;
+  }
+
+  /** The newest replacement of an anchor among the names, if there is any. */
+  newest(key: string, names: readonly string[], anchor: string): Replacement | undefined {
+    const count = countOf(names, anchor);
+    return count === 0 ? undefined : this.#replacement(key, anchor, count);
+  }
+
+  /** Where the next replacement of an anchor goes. */
+  next(key: string, names: readonly string[], anchor: string): Replacement {
+    return this.#replacement(key, anchor, countOf(names, anchor) + 1);
+  }
+
+  /** The keys that have ever been replaced. */
+  async keys(): Promise<ReadonlySet<string>> {
+    const keys = new Set<string>();
+    await this.#collect(this.#directory, '', keys);
+    return keys;
+  }
+
+  async #collect(path: string, prefix: string, keys: Set<string>): Promise<void> {
+    for (const name of await this.#namesIn(path)) {
+      if (name.endsWith(CONTINUED)) {
+        await this.#collect(`${path}/${name}`, `${prefix}${name}/`, keys);
+        continue;
+      }
+      const key = decodeSegment(prefix + name);
+      if (key !== undefined) keys.add(key);
+    }
+  }
+
+  async #namesIn(path: string): Promise<readonly string[]> {
+    try {
+      return (await this.#fs.readdir(path)).map(({ name }) => name);
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw error;
+    }
+  }
+
+  #replacement(key: string, anchor: string, count: number): Replacement {
+    const generation = `${anchor}.${count}`;
+    return { path: `${this.directoryOf(key)}/${generation}`, generation };
+  }
+}
+
+function countOf(names: readonly string[], anchor: string): number {
+  let count = 0;
+  for (const name of names) {
+    if (!name.startsWith(`${anchor}.`)) continue;
+    const number = Number(name.slice(anchor.length + 1));
+    if (Number.isSafeInteger(number) && number > count) count = number;
+  }
+  return count;
+}

@@ -1,0 +1,126 @@
+/** The directories of a `file` bucket: its root, made and checked; those below it, made and synced. */
+import { BlobError, type BlobOperation } from './errors.ts';
+import { codeOf, fileError } from './file-errors.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+
+/** How many directories are remembered as safely on the disk. */
+const KNOWN_COUNT_MAX = 4096;
+
+export class Directories {
+  readonly root: string;
+  readonly #fs: FileSystem;
+  /** Directories all of whose ancestors this process has synced. */
+  readonly #known = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #waiting = new Map<string, Promise<void>>();
+  #identity: FileStat | undefined;
+
+  constructor(fs: FileSystem, root: string) {
+    this.#fs = fs;
+    this.root = root;
+  }
+
+  /** Makes the root and what is missing above it. */
+  async createRoot(): Promise<void> {
+    await this.#makeAll(this.root);
+  }
+
+  /**
+   * Fails with `no-bucket` unless the root is the directory that it was at the first call. Without this a
+   * disk that was unmounted would look like a bucket that is empty.
+   */
+  async checkRoot(operation: BlobOperation, key: string): Promise<void> {
+    const stat = await this.#statRoot(operation, key);
+    this.#identity ??= stat;
+    const { device, inode } = this.#identity;
+    if (stat.device !== device || stat.inode !== inode) {
+      const what = `${this.root} is another one than at the start: mount it, or open it again`;
+      throw noBucket(operation, key, what);
+    }
+  }
+
+  /** Makes a directory below the root and what is missing between, each safely on the disk. */
+  async make(path: string): Promise<void> {
+    await this.#makeAll(path);
+    this.#known.delete(path);
+  }
+
+  /** Returns when the names in a directory, and the directory's own, are on the disk. */
+  async sync(path: string): Promise<void> {
+    if (!this.#known.has(path)) {
+      for (let at = path; at.length > this.root.length; ) {
+        at = parentOf(at);
+        await this.#syncOne(at);
+      }
+    }
+    await this.#syncOne(path);
+    if (this.#known.size >= KNOWN_COUNT_MAX) this.#known.clear();
+    this.#known.add(path);
+  }
+
+  /** Creators that wait for the same directory share one sync, if it begins after they all have linked. */
+  #syncOne(path: string): Promise<void> {
+    const waiting = this.#waiting.get(path);
+    if (waiting !== undefined) return waiting;
+    const running = this.#running.get(path);
+    if (running === undefined) return this.#begin(path);
+    const next = running
+      .catch(() => {})
+      .then(() => {
+        this.#waiting.delete(path);
+        return this.#begin(path);
+      });
+    this.#waiting.set(path, next);
+    return next;
+  }
+
+  #begin(path: string): Promise<void> {
+    const sync = this.#fs.syncDirectory(path).finally(() => this.#running.delete(path));
+    this.#running.set(path, sync);
+    return sync;
+  }
+
+  async #makeAll(path: string): Promise<void> {
+    const parent = parentOf(path);
+    try {
+      await this.#fs.mkdir(path);
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return;
+      if (codeOf(error) !== 'ENOENT' || parent === path) throw error;
+      await this.#makeAll(parent);
+      await this.#makeAll(path);
+      return;
+    }
+    await this.#syncOne(parent);
+  }
+
+  async #statRoot(operation: BlobOperation, key: string): Promise<FileStat> {
+    let stat: FileStat;
+    try {
+      // With the dot a symbolic link to a directory is that directory.
+      stat = await this.#fs.stat(`${this.root}/.`);
+    } catch (error) {
+      if (codeOf(error) === 'ENOTDIR') {
+        throw noBucket(operation, key, `${this.root} is not a directory: name another`);
+      }
+      if (codeOf(error) !== 'ENOENT') throw fileError(operation, key, error);
+      const what = `${this.root} does not exist: create it, or have it created (createDirectory)`;
+      throw noBucket(operation, key, what);
+    }
+    return stat;
+  }
+}
+
+/** The path up to the last slash, `/` at the top. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
+}
+
+function noBucket(operation: BlobOperation, key: string, what: string): BlobError {
+  return new BlobError({
+    code: 'no-bucket',
+    operation,
+    key,
+    message: `the directory ${what}`,
+  });
+}

@@ -1,0 +1,115 @@
+/** Reading objects of a `file` bucket: which file is an object's state, its attributes, its bytes. */
+import type { Attributes } from './blob.ts';
+import { BlobError } from './errors.ts';
+import { type Chains, generationOf, type Replacement } from './file-chain.ts';
+import { isAbsent } from './file-errors.ts';
+import { pathOfKey } from './file-path.ts';
+import type { FileStat, FileSystem, OpenFile } from './file-system.ts';
+
+type Range = readonly [start: number, endExclusive: number];
+
+export interface ObjectBytes {
+  readonly bytes: Uint8Array;
+  readonly attributes: Attributes;
+}
+
+export class Objects {
+  readonly #fs: FileSystem;
+  readonly #root: string;
+  readonly #chains: Chains;
+
+  constructor(fs: FileSystem, root: string, chains: Chains) {
+    this.#fs = fs;
+    this.#root = root;
+    this.#chains = chains;
+  }
+
+  /** Where an object's anchor is. */
+  pathOf(key: string): string {
+    return `${this.#root}/${pathOfKey(key)}`;
+  }
+
+  /** The anchor, or undefined when there is no file in its place. */
+  async anchor(key: string): Promise<FileStat | undefined> {
+    try {
+      const stat = await this.#fs.stat(this.pathOf(key));
+      return stat.kind === 'file' ? stat : undefined;
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** @param replaced whether the key may have been replaced; false saves a look */
+  async attributes(key: string, replaced = true): Promise<Attributes | undefined> {
+    const names = replaced ? await this.#chains.names(key) : [];
+    const anchor = await this.anchor(key);
+    if (anchor === undefined) return undefined;
+    const generation = generationOf(anchor);
+    const newest = this.#chains.newest(key, names, generation);
+    if (newest === undefined) return attributesOf(key, anchor, generation);
+    return attributesOf(key, await this.#fs.stat(newest.path), newest.generation);
+  }
+
+  async read(key: string, range: Range | undefined): Promise<ObjectBytes | undefined> {
+    const names = await this.#chains.names(key);
+    const file = await this.#openAnchor(key);
+    if (file === undefined) return undefined;
+    let newest: Replacement | undefined;
+    try {
+      const stat = await file.stat();
+      if (stat.kind !== 'file') return undefined;
+      const generation = generationOf(stat);
+      newest = this.#chains.newest(key, names, generation);
+      if (newest === undefined) return await readFrom(file, key, range, stat, generation);
+    } finally {
+      await file.close();
+    }
+    return this.#readReplacement(key, range, newest);
+  }
+
+  async #openAnchor(key: string): Promise<OpenFile | undefined> {
+    try {
+      return await this.#fs.openRead(this.pathOf(key));
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #readReplacement(
+    key: string,
+    range: Range | undefined,
+    { path, generation }: Replacement,
+  ): Promise<ObjectBytes> {
+    const file = await this.#fs.openRead(path);
+    try {
+      return await readFrom(file, key, range, await file.stat(), generation);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** What the port says of a file that is an object's state. */
+export function attributesOf(key: string, stat: FileStat, generation: string): Attributes {
+  const modifiedMs = Number(stat.modifiedNs / 1_000_000n);
+  return { key, generation, size: stat.size, modifiedMs };
+}
+
+async function readFrom(
+  file: OpenFile,
+  key: string,
+  range: Range | undefined,
+  stat: FileStat,
+  generation: string,
+): Promise<ObjectBytes> {
+  const start = Math.min(range?.[0] ?? 0, stat.size);
+  const end = Math.min(range?.[1] ?? stat.size, stat.size);
+  const bytes = await file.read(start, end - start);
+  if (bytes.length !== end - start) {
+    const message = `the file is shorter than its ${stat.size} bytes; somebody cut it`;
+    throw new BlobError({ code: 'integrity', operation: 'get', key, message });
+  }
+  return { bytes, attributes: attributesOf(key, stat, generation) };
+}

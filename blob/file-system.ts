@@ -1,0 +1,149 @@
+/** The narrow slice of a file system that the `file` driver uses, so that a test can supply one that fails. */
+import { constants } from 'node:fs';
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
+
+export type FileKind = 'file' | 'directory' | 'other';
+
+export interface FileStat {
+  readonly kind: FileKind;
+  readonly device: bigint;
+  readonly inode: bigint;
+  readonly size: number;
+  /** When the bytes last changed, ns since the epoch by the kernel's clock. */
+  readonly modifiedNs: bigint;
+  /** When bytes, names or rights last changed, ns. */
+  readonly changedNs: bigint;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: FileKind;
+}
+
+/** An open file. */
+export interface OpenFile {
+  stat(): Promise<FileStat>;
+  /** Up to `length` bytes from `start`; fewer only where the file ends. */
+  read(start: number, length: number): Promise<Uint8Array>;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Returns when bytes and length are on the disk. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Every method rejects with an error whose `code` is the POSIX name. No path is followed if it is a symbolic link. */
+export interface FileSystem {
+  openRead(path: string): Promise<OpenFile>;
+  /** Opens a file that must not exist for writing; rejects with `EEXIST` otherwise. */
+  openNew(path: string): Promise<OpenFile>;
+  /** Gives a file a second name; rejects with `EEXIST` when the name is taken, by whatever. Atomic. */
+  link(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  mkdir(path: string): Promise<void>;
+  rmdir(path: string): Promise<void>;
+  readdir(path: string): Promise<readonly DirectoryEntry[]>;
+  stat(path: string): Promise<FileStat>;
+  /** Returns when the names in a directory are on the disk. */
+  syncDirectory(path: string): Promise<void>;
+}
+
+// A pipe that somebody put into the directory must not block the read of its name.
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** The machine's file system. */
+export const nodeFileSystem: FileSystem = {
+  openRead: async (path) => new NodeFile(await open(path, READ_FLAGS)),
+  openNew: async (path) => new NodeFile(await open(path, 'wx', 0o666)),
+  link,
+  unlink,
+  mkdir: async (path) => {
+    await mkdir(path);
+  },
+  rmdir: (path) => rmdir(path),
+  readdir: async (path) => {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  },
+  stat: async (path) => toStat(await lstat(path, { bigint: true })),
+  syncDirectory: async (path) => {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};
+
+class NodeFile implements OpenFile {
+  readonly #handle: FileHandle;
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  async stat(): Promise<FileStat> {
+    return toStat(await this.#handle.stat({ bigint: true }));
+  }
+
+  async read(start: number, length: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(length);
+    let filled = 0;
+    while (filled < length) {
+      const { bytesRead } = await this.#handle.read(bytes, filled, length - filled, start + filled);
+      if (bytesRead === 0) return bytes.slice(0, filled);
+      filled += bytesRead;
+    }
+    return bytes;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#handle.writeFile(bytes);
+  }
+
+  sync(): Promise<void> {
+    return this.#handle.sync();
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+interface Kinds {
+  isFile(): boolean;
+  isDirectory(): boolean;
+}
+
+function kindOf(kinds: Kinds): FileKind {
+  if (kinds.isFile()) return 'file';
+  return kinds.isDirectory() ? 'directory' : 'other';
+}
+
+interface NodeStat extends Kinds {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+function toStat(stat: NodeStat): FileStat {
+  return {
+    kind: kindOf(stat),
+    device: stat.dev,
+    inode: stat.ino,
+    size: Number(stat.size),
+    modifiedNs: stat.mtimeNs,
+    changedNs: stat.ctimeNs,
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Lanes. Stands below retry (waiting between attempts holds no room) and above the deadline: one call here
+ * is one attempt, and its hedge shares its room.
+ *
+ * Each lane has a limit of its own, so commit traffic never queues behind thousands of bulk reads.
+ */
+import { type BlobStore, DEADLINE_MS_DEFAULT, type Lane, type Timing } from './blob.ts';
+import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
+import { abortedError, DONE, onAbort, timeoutError } from './signal.ts';
+import { checkSignal } from './validate.ts';
+
+/** Runs tasks, some at a time; a task that still waits when `signal` aborts rejects and never runs. */
+export interface LaneLimit {
+  run<T>(
+    task: () => Promise<T>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<T>;
+}
+
+export type Lanes = Readonly<Record<Lane, LaneLimit>>;
+
+export interface LanesOptions {
+  readonly timing: Timing;
+}
+
+/**
+ * `store` whose calls wait for room in the lane they name (default `read`). Waiting counts against
+ * the deadline: what is left of it goes down with the call. A call that is aborted, or whose deadline
+ * passes, while it waits was never sent: `aborted` or `timeout`, not ambiguous, also for writes.
+ */
+export function withLanes(store: BlobStore, lanes: Lanes, { timing }: LanesOptions): BlobStore {
+  return decorate(store, (call, send) =>
+    queued(lanes[call.options.lane ?? 'read'], timing, call, send),
+  );
+}
+
+async function queued<T extends CallResult>(
+  lane: LaneLimit,
+  timing: Timing,
+  call: Call,
+  send: Send<T>,
+): Promise<T> {
+  const { operation, key } = call;
+  const { signal, deadlineMs = DEADLINE_MS_DEFAULT } = call.options;
+  checkSignal(operation, key, signal);
+  const startedMs = timing.monotonic();
+  const waiting = new AbortController();
+  const timer = new AbortController();
+  const forget = onAbort(signal, () =>
+    waiting.abort(abortedError(operation, key, signal?.reason, false)),
+  );
+  timing.sleep(deadlineMs, { signal: timer.signal }).then(
+    () =>
+      waiting.abort(
+        timeoutError(operation, key, `no room within ${deadlineMs} ms; nothing was sent`, false),
+      ),
+    () => {},
+  );
+  const stopWaiting = (): void => {
+    forget();
+    timer.abort(DONE);
+  };
+  let begun = false;
+  const task = (): Promise<T> => {
+    begun = true;
+    stopWaiting();
+    return send({ deadlineMs: deadlineMs - (timing.monotonic() - startedMs) });
+  };
+  try {
+    return await lane.run(task, { signal: waiting.signal });
+  } catch (error) {
+    throw !begun && waiting.signal.aborted ? waiting.signal.reason : error;
+  } finally {
+    stopWaiting();
+  }
+}

@@ -1,0 +1,48 @@
+/** How the program speaks: results to standard output, everything else to standard error. */
+import type { StoreError } from '../base/errors.ts';
+import type { Output } from './command.ts';
+
+interface Stream {
+  write(data: string | Uint8Array): unknown;
+  readonly isTTY?: boolean | undefined;
+}
+
+/** Output in the manner that was asked for. */
+export function createOutput(json: boolean, out: Stream, err: Stream): Output {
+  let shown = false;
+  const clear = (): void => {
+    if (shown) err.write('\r\u001b[K');
+    shown = false;
+  };
+  return {
+    json,
+    line(text) {
+      clear();
+      if (!json) out.write(`${text}\n`);
+    },
+    result(value, lines) {
+      clear();
+      if (json) out.write(`${JSON.stringify(value)}\n`);
+      else for (const line of lines) out.write(`${line}\n`);
+    },
+    bytes(bytes) {
+      clear();
+      out.write(bytes);
+    },
+    progress(text) {
+      if (err.isTTY !== true || json) return;
+      err.write(`\r\u001b[K${text}`);
+      shown = true;
+    },
+    warn(text) {
+      clear();
+      err.write(`bucketstore: ${text}\n`);
+    },
+  };
+}
+
+/** One line that says what went wrong and what became of a write; with `--json` an object. */
+export function describeError(error: StoreError, json: boolean): string {
+  if (json) return JSON.stringify({ error: error.toJSON() });
+  return `bucketstore: ${error.message.replaceAll('\n', ' ')} [${error.code}]`;
+}
