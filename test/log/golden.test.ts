@@ -1,0 +1,67 @@
+/**
+ * Goal: what was written once is read for ever, and is still what is written.
+ * Method: golden files of format 1 decode to their values, their values encode to the same bytes, and
+ * the SHA-256 of each file stands here, so that nobody changes a file to please the code.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { sha256HexPortable } from '../../bucketstore/base/digest.ts';
+import { encodeMarker, recogniseHead } from '../../bucketstore/log/marker.ts';
+import { slotKey } from '../../bucketstore/log/names.ts';
+import { decodeSlot, encodeSlot } from '../../bucketstore/log/slot.ts';
+import { GOLDEN_MARKERS, GOLDEN_SLOTS } from './golden-values.ts';
+
+const FOLDER = new URL('../golden/format-1/', import.meta.url);
+const HASHES: { readonly [file: string]: string } = {
+  'archive.slot': 'b09b3ec2a86170fe50ab72e0b6a7ebb803b235e5e4135fad21dfded543d2fb66',
+  'barrier-schema1.slot': 'a6f5a95da727285e9f5bb0ccb89b1ea654b286d02d7d095396772e92b220484d',
+  'barrier.slot': '415443af0befa9e0a88540730560a193a5e3f78ccf5849bbf2be3bedbff03c9d',
+  'clear.slot': 'd06754391427b507c08e66288e21e7b3b03998bbd1b367c93652335e9f64f361',
+  'floor.slot': 'fa38c842a5ed8f9bc3bae05f85735e3c836259d44014c5042e3e2f03f03070e6',
+  'group.slot': '6039f64821c6f1e205d4ba8f71b33798dddb000b5bc4dde4c6f3054caf6f0fcf',
+  'inlined.slot': 'e2b0d64a959577520f4f71b84853d3f35b8f989bfe7bd40f44c32564f5a6cdcd',
+  'marker-genesis.json': '8f0d253be2c47aab71c6b7846fcbf377dcb1faf3e634dc7ab638141f2da978b7',
+  'marker-migrated.json': '78582c2d6bd51615b16976c3c4deb00e8ffd68875895904709fa0167f7ee45c2',
+  'metadata.slot': 'cecead548e604cc91d1f0177b7bcb039e3e9ea34c4b61c6fe131c89921b90f6b',
+  'pin.slot': '85ac733bd7301360c257979d50cb4c17fd6ffb55e72f97150476e701478300f4',
+  'seal-closed.slot': 'd6888813ac125830a391317b4c037bdd9fafdf1e45d631f98fcdb8fb56545920',
+  'seal-move.slot': '9df4e30c0a0f4c55600122187284493760890cf829db96705233f458de9d8d66',
+  'seal-rollback.slot': '8e4725b1e2d882cd93996be53dcf2e5326051528202365008b09f49a9bbbf6fe',
+  'staged.slot': 'a5c7ff7e51bd23896f83649e89bf0da3863ace2efeaa95ead523b82fa65137e5',
+  'unpin.slot': '3f3ebd11ae82b3a7c82c5d5f7df26e08bc8e9806b1412961d20b7e38c291233a',
+};
+
+const read = (file: string): Uint8Array => readFileSync(new URL(file, FOLDER));
+
+test('the golden files are the ones that were listed, unchanged', () => {
+  expect(readdirSync(FOLDER).sort()).toEqual(Object.keys(HASHES).sort());
+  for (const [file, hash] of Object.entries(HASHES)) {
+    expect(sha256HexPortable(read(file)), file).toBe(hash);
+  }
+  const cases = [...Object.keys(GOLDEN_MARKERS), ...Object.keys(GOLDEN_SLOTS)];
+  expect(cases.sort()).toEqual(Object.keys(HASHES).sort());
+});
+
+describe.each(Object.entries(GOLDEN_MARKERS))('%s', (file, marker) => {
+  test('is still read', () => {
+    expect(recogniseHead(read(file))).toEqual({ kind: 'marker', marker });
+  });
+
+  test('is still written', () => {
+    expect(Buffer.compare(encodeMarker(marker), read(file))).toBe(0);
+  });
+});
+
+describe.each(Object.entries(GOLDEN_SLOTS))('%s', (file, input) => {
+  test('is still read', () => {
+    const { entries, bodies, ...header } = input;
+    const { slot } = decodeSlot(slotKey(input.first), read(file));
+    expect(slot).toMatchObject(header);
+    expect(slot.entries).toEqual(entries);
+    expect(slot.inlined.map((item) => item.sequence)).toEqual(bodies.map((body) => body.sequence));
+  });
+
+  test('is still written', () => {
+    expect(Buffer.compare(encodeSlot(input).bytes, read(file))).toBe(0);
+  });
+});
