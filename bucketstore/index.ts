@@ -1,6 +1,7 @@
 /** The public face of the store. */
+
 export { type Clock, systemClock } from './base/clock.ts';
-export type { Logger } from './base/diagnostics.ts';
+export type { LogFields, Logger } from './base/diagnostics.ts';
 export {
   ERROR_CODES,
   type ErrorDetails,
@@ -11,3 +12,30 @@ export {
   type WriteOutcome,
 } from './base/errors.ts';
 export { type Random, systemRandom } from './base/random.ts';
+export type { Sequence } from './base/sequence.ts';
+export type {
+  AppendRequest,
+  ArchivePrepared,
+  ArchiveRequest,
+  Expected,
+  MutationRequest,
+  Precondition,
+  PreparedWrite,
+  PublishRequest,
+} from './commit/mutation.ts';
+export type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
+export type { Metadata } from './document/metadata.ts';
+export type { Entry } from './log/records.ts';
+export { openWorld } from './open.ts';
+export type { Components, OpenOptions, Settings } from './options.ts';
+export type {
+  Document,
+  DocumentInfo,
+  GetOptions,
+  StateReader,
+  VersionInfo,
+} from './snapshot/reader.ts';
+export type { ListQuery } from './snapshot/snapshot.ts';
+export type { ListEntry } from './snapshot/state.ts';
+export type { View } from './view.ts';
+export type { CloseOptions, LogEntry, World, WorldStat, WriteOptions } from './world.ts';

@@ -6,13 +6,7 @@
 import stringify from 'fast-json-stable-stringify';
 
 /** What canonical JSON can hold. Numbers are safe integers; a member that is undefined is absent. */
-export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly Json[]
-  | JsonMembers;
+export type Json = null | boolean | number | string | readonly Json[] | JsonMembers;
 
 type JsonMembers = { readonly [key: string]: Json | undefined };
 

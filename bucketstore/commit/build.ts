@@ -19,18 +19,26 @@ import { applyEntry } from '../snapshot/apply.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import { SnapshotDraft } from '../snapshot/draft.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Member } from './member.ts';
-import type { Operations } from './operations.ts';
 import { MutationBuilder, type MutationSettings, type UnplacedEntry } from './build-mutation.ts';
+import type { Member } from './member.ts';
+import type { OperationPlace, Operations } from './operations.ts';
 import type { MutationResult } from './result.ts';
 
 /** A member that the batch has judged. */
 export type Judged =
-  | { readonly member: Member; readonly kind: 'answer'; readonly results: readonly MutationResult[] }
+  | {
+      readonly member: Member;
+      readonly kind: 'answer';
+      readonly results: readonly MutationResult[];
+    }
   | { readonly member: Member; readonly kind: 'refusal'; readonly error: unknown }
   /** Its operation is in the log already. */
-  | { readonly member: Member; readonly kind: 'repeat' }
-  | { readonly member: Member; readonly kind: 'entries'; readonly results: readonly MutationResult[] };
+  | { readonly member: Member; readonly kind: 'repeat'; readonly place: OperationPlace }
+  | {
+      readonly member: Member;
+      readonly kind: 'entries';
+      readonly results: readonly MutationResult[];
+    };
 
 /** A stored version that must be in the bucket before the slot. */
 export interface Staged {
@@ -114,8 +122,9 @@ class BatchBuilder {
     if (member.answered.aborted) return true;
     // Its twin is in this very batch: when that is settled, it is a repeat.
     if (this.#ops.has(member.op)) return true;
-    if (this.#parts.operations.find(member.op) !== undefined) {
-      this.#judged.push({ member, kind: 'repeat' });
+    const place = this.#parts.operations.find(member.op);
+    if (place !== undefined) {
+      this.#judged.push({ member, kind: 'repeat', place });
       return true;
     }
     const before = this.#draft.freeze();

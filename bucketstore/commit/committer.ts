@@ -2,22 +2,23 @@
  * The loop that turns requests into slots: one for each world in each store. One slot at a time; a batch
  * that loses its name is still at the head of the queue, and is judged again on the new tip.
  */
+
+import type { BlobStore } from '../../blob/index.ts';
 import { InvariantError } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { publish } from '../base/diagnostics.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { sequence } from '../base/sequence.ts';
-import type { BlobStore } from '../../blob/index.ts';
-import { append } from '../log/append.ts';
+import { type AppendOutcome, append } from '../log/append.ts';
 import { blobKey, slotKey } from '../log/names.ts';
 import { decodeSlot, type EncodedSlot, encodeSlot } from '../log/slot.ts';
 import type { BodyReader } from '../snapshot/body-reader.ts';
 import type { Follower } from '../snapshot/follower.ts';
-import { type Batch, buildBatch, type BuildParts, type Judged } from './build.ts';
+import { type Batch, type BuildParts, buildBatch, type Judged } from './build.ts';
 import { Member, type MemberOptions } from './member.ts';
 import type { Mutation } from './mutation.ts';
-import type { Operations } from './operations.ts';
+import type { OperationPlace, Operations } from './operations.ts';
 import { BatchLimit } from './pacing.ts';
 import { Queue, type QueueBounds } from './queue.ts';
 import type { MutationResult } from './result.ts';
@@ -33,7 +34,7 @@ export interface CommitterParts {
   /** The random ID of this store, in every slot it creates. */
   readonly storeId: string;
   /** Reads the answer of an operation that is in the log already. */
-  readonly recall: (op: string) => Promise<readonly MutationResult[]>;
+  readonly recall: (place: OperationPlace) => Promise<readonly MutationResult[]>;
 }
 
 export interface CommitterSettings {
@@ -120,21 +121,29 @@ export class Committer {
 
   /** A broken log or a broken invariant: nothing is built on it until somebody opens the world anew. */
   #fail(error: unknown): void {
-    const broken =
-      error instanceof InvariantError || (isStoreError(error) && error.code === 'INTEGRITY');
-    if (broken) {
+    if (isBroken(error)) {
       this.#closed ??= new StoreError(
         'INTEGRITY',
-        `not committed: the store takes no more writes: ${error.message}`,
+        `not committed, and this store takes no more writes: ${error.message}`,
         { cause: error, details: isStoreError(error) ? error.details : {} },
       );
     }
-    this.#queue.failAll(broken ? this.#closed : error);
+    this.#queue.failAll(this.#closed ?? error);
   }
 
   async #commitBatch(): Promise<void> {
-    const { follower, clock } = this.#parts;
     const members = this.#queue.head(this.#limit.now);
+    try {
+      await this.#commit(members);
+    } catch (error) {
+      if (isBroken(error)) throw error;
+      // The bucket refuses or does not answer, and nothing of theirs is open: they may try again.
+      for (const member of members) member.fail(error);
+    }
+  }
+
+  async #commit(members: readonly Member[]): Promise<void> {
+    const { follower, clock } = this.#parts;
     const parts: BuildParts = {
       bodies: this.#parts.bodies,
       operations: this.#parts.operations,
@@ -168,7 +177,7 @@ export class Committer {
   }
 
   async #createSlot(batch: Batch): Promise<void> {
-    const { follower, clock, bucket, random } = this.#parts;
+    const { follower, clock } = this.#parts;
     const members = batch.judged.filter(isCommitting).map(({ member }) => member);
     if (members.some(({ answered }) => answered.aborted)) return;
     const encoded = this.#encode(batch);
@@ -177,13 +186,7 @@ export class Committer {
     const startedAt = clock.monotonic();
     const tipChecked = follower.tipUnseen ? follower.checkTip(this.#ended.signal) : null;
     tipChecked?.catch(() => undefined);
-    const result = await append({ bucket, clock, random }, first, encoded.bytes, {
-      signal: this.#ended.signal,
-      onUnresolved: (words) => {
-        for (const member of members) member.unresolved(words);
-      },
-    });
-    for (const member of members) member.lost();
+    const result = await this.#append(members, encoded);
     await tipChecked;
     if (result.outcome === 'lost') {
       follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
@@ -193,6 +196,20 @@ export class Committer {
     this.#install(batch, encoded, clock.monotonic() - startedAt);
     this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length);
     await this.#answer(batch.judged);
+  }
+
+  /** Creates the slot; while its fate is open its members can only be told *unknown*. */
+  async #append(members: readonly Member[], { slot, bytes }: EncodedSlot): Promise<AppendOutcome> {
+    const ended = this.#ended.signal;
+    const onUnresolved = (words: string): void => {
+      for (const member of members) member.unresolved(words);
+    };
+    try {
+      return await append(this.#parts, slot.first, bytes, { signal: ended, onUnresolved });
+    } finally {
+      // An append that was given up leaves the slot's fate open; any other end has settled it.
+      if (!ended.aborted) for (const member of members) member.settled();
+    }
   }
 
   #encode({ base, draft, entries, texts, bodies }: Batch): EncodedSlot {
@@ -245,7 +262,7 @@ export class Committer {
           one.member.fail(one.error);
           break;
         case 'repeat':
-          await this.#recall(one.member);
+          await this.#recall(one.member, one.place);
           break;
         default:
           one satisfies never;
@@ -253,13 +270,17 @@ export class Committer {
     }
   }
 
-  async #recall(member: Member): Promise<void> {
+  async #recall(member: Member, place: OperationPlace): Promise<void> {
     try {
-      member.answer(await this.#parts.recall(member.op));
+      member.answer(await this.#parts.recall(place));
     } catch (error) {
       member.fail(error);
     }
   }
+}
+
+function isBroken(error: unknown): error is Error {
+  return error instanceof InvariantError || (isStoreError(error) && error.code === 'INTEGRITY');
 }
 
 function isCommitting(judged: Judged): boolean {

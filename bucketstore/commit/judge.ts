@@ -5,11 +5,18 @@
  * The order of the checks is part of the contract: quota, expectation, topology or archived, version
  * limit, nothing changed. So a conflict wins over archived, and archived over not modified.
  */
-import { StoreError } from '../base/errors.ts';
+
 import { sha256Hex } from '../base/digest.ts';
+import { StoreError } from '../base/errors.ts';
 import { appendBody, BODY_BYTES_MAX, bodyHash } from '../document/body.ts';
 import { catalogOf } from '../document/catalog.ts';
-import { checkMetadata, mergeForAppend, type Metadata, metadataEqual, parseRetention } from '../document/metadata.ts';
+import {
+  checkMetadata,
+  type Metadata,
+  mergeForAppend,
+  metadataEqual,
+  parseRetention,
+} from '../document/metadata.ts';
 import { pruneRange } from '../document/retention.ts';
 import { storeVersion } from '../document/stored.ts';
 import { agentOf } from '../log/entry-rules.ts';
@@ -17,7 +24,7 @@ import { type ArchiveEntry, VERSION_MAX, type WriteEntry } from '../log/records.
 import { topologyProblem } from '../snapshot/apply.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { DocumentState } from '../snapshot/state.ts';
-import { type Expected, metadataError, type Mutation, sizeError } from './mutation.ts';
+import { type Expected, type Mutation, metadataError, sizeError } from './mutation.ts';
 
 type WriteMutation = Extract<Mutation, { readonly content: Uint8Array }>;
 type ArchiveMutation = Extract<Mutation, { readonly archived: boolean }>;
@@ -146,7 +153,11 @@ function retentionOf(metadata: Metadata | null): number | null {
   return value === undefined ? null : parseRetention(value);
 }
 
-function checkExpected(path: string, expected: Expected, document: DocumentState | undefined): void {
+function checkExpected(
+  path: string,
+  expected: Expected,
+  document: DocumentState | undefined,
+): void {
   if (meets(expected, document)) return;
   const currentVersion = document?.current.version ?? 0;
   const now = document === undefined ? 'absent' : `at version ${currentVersion}`;

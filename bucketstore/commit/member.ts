@@ -58,8 +58,8 @@ export class Member {
     this.#openWords = words;
   }
 
-  /** Its create was settled, and is not in the log. */
-  lost(): void {
+  /** Its create is no longer open: it is answered next, or judged again. */
+  settled(): void {
     this.#after = null;
   }
 

@@ -151,7 +151,7 @@ export function parseMetadata(
 
 export function metadataError(problem: MetadataProblem): StoreError {
   return new StoreError('INVALID_META', problem.reason, {
-    details: problem.key === undefined ? {} : { key: problem.key },
+    details: problem.key === null ? {} : { key: problem.key },
   });
 }
 

@@ -4,9 +4,9 @@ import {
   checkPolicyDocument,
   describeViolation,
   evaluatePolicy,
-  parsePolicy,
   POLICY_PATH,
   type Policy,
+  parsePolicy,
   strictnessOf,
 } from '../document/policy.ts';
 import { decodeUtf8 } from '../document/text.ts';

@@ -9,7 +9,7 @@ import { assertNever } from '../base/assert.ts';
 import { integrityError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { ancestors } from '../document/path.ts';
-import { follows } from '../log/chain.ts';
+import { belongs, follows } from '../log/chain.ts';
 import { slotKey } from '../log/names.ts';
 import {
   type ArchiveEntry,
@@ -64,9 +64,9 @@ export function applyEntry(draft: SnapshotDraft, entry: Entry, at: Sequence): st
 
 function notNext(snapshot: Snapshot, slot: Slot): string | null {
   const { identity, tip, control } = snapshot;
-  const end = { ...identity, last: tip.sequence, hash: tip.hash, time: tip.time };
-  if (slot.epoch !== control.epoch) return `epoch: ${slot.epoch}, expected ${control.epoch}`;
-  return follows(end, slot);
+  const problem = belongs(identity, slot) ?? follows(tip, slot);
+  if (problem !== null) return problem;
+  return slot.epoch === control.epoch ? null : `epoch: ${slot.epoch}, expected ${control.epoch}`;
 }
 
 function applyWrite(draft: SnapshotDraft, entry: WriteEntry, at: Sequence): string | null {

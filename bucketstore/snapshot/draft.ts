@@ -70,4 +70,3 @@ export class SnapshotDraft extends Snapshot {
     }
   }
 }
-

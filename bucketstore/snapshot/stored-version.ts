@@ -2,8 +2,8 @@
 import { sha256Hex } from '../base/digest.ts';
 import { integrityError } from '../base/errors.ts';
 import { bodyHash } from '../document/body.ts';
-import { inspectStored, type StoredVersion } from '../document/stored.ts';
 import type { Metadata } from '../document/metadata.ts';
+import { inspectStored, type StoredVersion } from '../document/stored.ts';
 import type { VersionRecord } from './state.ts';
 
 /** What a stored version holds. */

@@ -1,0 +1,78 @@
+/** The first answer of an operation that is in the log, read back from its slot. */
+import type { CallOptions } from '../../blob/index.ts';
+import { integrityError } from '../base/errors.ts';
+import { type Sequence, sequence } from '../base/sequence.ts';
+import { isMutation } from '../log/entry-rules.ts';
+import type { Log } from '../log/log.ts';
+import { slotKey } from '../log/names.ts';
+import type { ArchiveEntry, Slot, WriteEntry } from '../log/records.ts';
+import type { BodyReader } from '../snapshot/body-reader.ts';
+import { infoOf } from '../snapshot/reader.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { VersionRecord } from '../snapshot/state.ts';
+import { openStored } from '../snapshot/stored-version.ts';
+import type { OperationPlace } from './operations.ts';
+import type { MutationResult } from './result.ts';
+
+export interface RecallParts {
+  readonly log: Log;
+  readonly bodies: BodyReader;
+}
+
+/**
+ * What an operation was answered with, for each mutation of its group. One `get` of its slot, and one
+ * for each body that is not cached.
+ * @param snapshot a state that holds the slot
+ * @throws StoreError `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`, `LOCATION`
+ */
+export async function recall(
+  parts: RecallParts,
+  snapshot: Snapshot,
+  place: OperationPlace,
+  options: CallOptions,
+): Promise<readonly MutationResult[]> {
+  const read = await parts.log.read(place.slot, options);
+  if (read === null) throw integrityError(slotKey(place.slot), 'missing, and operations are in it');
+  const results: MutationResult[] = [];
+  const count = groupSize(read.slot, place.sequence);
+  for (let at = place.sequence; at < place.sequence + count; at = sequence(at + 1)) {
+    const entry = read.slot.entries[at - read.slot.first];
+    if (entry === undefined || !isMutation(entry)) {
+      throw integrityError(slotKey(place.slot), `entry ${at} is no mutation`);
+    }
+    results.push(
+      entry.kind === 'archive'
+        ? archiveResult(snapshot, entry, at)
+        : await writeResult(parts, snapshot, entry, at, options),
+    );
+  }
+  return results;
+}
+
+function groupSize(slot: Slot, at: Sequence): number {
+  const entry = slot.entries[at - slot.first];
+  return entry !== undefined && isMutation(entry) ? (entry.group ?? 1) : 1;
+}
+
+async function writeResult(
+  { bodies }: RecallParts,
+  snapshot: Snapshot,
+  entry: WriteEntry,
+  at: Sequence,
+  options: CallOptions,
+): Promise<MutationResult> {
+  const record: VersionRecord = { ...entry, at: entry.at === 'slot' ? { seq: at } : entry.at };
+  const stored = await bodies.read(snapshot, record, options);
+  const { body, metadata } = openStored(entry.path, record, stored);
+  const document = { ...infoOf(entry.path, record, false, metadata), body };
+  return { committed: true, op: entry.op, sequence: at, document, pruned: null };
+}
+
+function archiveResult(snapshot: Snapshot, entry: ArchiveEntry, at: Sequence): MutationResult {
+  const { path, op, archived, version } = entry;
+  const now = snapshot.document(path);
+  const record = snapshot.version(path, version) ?? now?.current;
+  if (record === undefined) throw integrityError(path, 'was archived, and is not there');
+  const metadata = now?.catalog.metadata ?? null;
+  return { committed: true, op, sequence: at, document: infoOf(path, record, archived, metadata) };
+}

@@ -1,0 +1,177 @@
+/** The composition root: the only place where all layers meet. */
+import {
+  type BlobStore,
+  decorateBucket,
+  type Lanes,
+  openBucket,
+  parseLocation,
+} from '../blob/index.ts';
+import { StoreError } from './base/errors.ts';
+import { createLimit } from './base/limit.ts';
+import { sequence } from './base/sequence.ts';
+import { isUuid } from './base/uuid.ts';
+import { Committer } from './commit/committer.ts';
+import { Operations } from './commit/operations.ts';
+import { recall } from './commit/recall.ts';
+import { assertEmpty, createWorld, type ReadMarker, readMarker } from './genesis.ts';
+import { bucketFailure } from './log/failure.ts';
+import { Log } from './log/log.ts';
+import {
+  type Components,
+  type OpenOptions,
+  readComponents,
+  readSettings,
+  type Settings,
+} from './options.ts';
+import { applySlot } from './snapshot/apply.ts';
+import { BodyReader } from './snapshot/body-reader.ts';
+import { Follower } from './snapshot/follower.ts';
+import { Snapshot } from './snapshot/snapshot.ts';
+import { World } from './world.ts';
+
+/**
+ * Opens the world at a location and replays its log. One `get` for the marker, one list for a thousand
+ * slots and one `get` for each.
+ * @param location as `parseLocation` reads it
+ * @throws StoreError `NOT_FOUND` when no world is there and none was asked for; `LOCATION`, `INTEGRITY`,
+ *   `UNSUPPORTED_FORMAT`, `UNAVAILABLE`; RangeError for a location or setting that cannot be read
+ */
+export async function openWorld(location: string, options: OpenOptions = {}): Promise<World> {
+  const settings = readSettings(options.settings);
+  const components = readComponents(options.components);
+  if (options.worldId !== undefined && !isUuid(options.worldId)) {
+    throw new TypeError(`worldId is a lower-case UUID, got ${JSON.stringify(options.worldId)}`);
+  }
+  const opened = await openStack(location, settings, components, options.create ?? false);
+  try {
+    const marker = await findWorld(opened, components, settings, options);
+    return await openReplica(opened, marker, settings, components, options.signal);
+  } catch (error) {
+    await opened.release();
+    throw bucketFailure(error);
+  }
+}
+
+interface OpenedBucket {
+  /** With every decorator. */
+  readonly bucket: BlobStore;
+  /** Without hedging, which would make every refusal of a create look like a lost answer. */
+  readonly probed: BlobStore;
+  readonly release: () => Promise<void>;
+}
+
+async function openStack(
+  location: string,
+  settings: Settings,
+  { clock, random, observer, bucket: given }: Components,
+  createDirectory: boolean,
+): Promise<OpenedBucket> {
+  const lanes: Lanes = {
+    commit: createLimit(settings.commitLane),
+    read: createLimit(settings.readLane),
+    bulk: createLimit(settings.bulkLane),
+  };
+  const parts = { timing: clock, chance: random, lanes, observer };
+  if (given !== undefined) {
+    const bucket = decorateBucket(given, { kind: 'memory', model: false }, parts);
+    return { bucket, probed: bucket, release: async () => undefined };
+  }
+  const parsed = parseLocation(location);
+  const bucket = await openBucket(parsed, { ...parts, createDirectory });
+  const probed = await openBucket(parsed, { ...parts, createDirectory, hedge: false });
+  return {
+    bucket,
+    probed,
+    release: async () => {
+      await Promise.all([bucket.close(), probed.close()]);
+    },
+  };
+}
+
+async function findWorld(
+  { bucket, probed }: OpenedBucket,
+  { clock, random }: Components,
+  settings: Settings,
+  { create = false, worldId, signal }: OpenOptions,
+): Promise<ReadMarker> {
+  const parts = { bucket, clock, random, signal };
+  let found = await readMarker(parts);
+  if (found === null && create && !settings.readOnly) {
+    found = await createWorld(parts, probed, worldId ?? null);
+  }
+  if (found === null) {
+    await assertEmpty(parts);
+    throw new StoreError(
+      'NOT_FOUND',
+      `no world is at ${bucket.name}; bucketstore init makes one (in code: create: true)`,
+    );
+  }
+  if (worldId !== undefined && found.marker.worldId !== worldId) {
+    throw new StoreError(
+      'LOCATION',
+      `${bucket.name} holds world ${found.marker.worldId}, not ${worldId}; name the right location`,
+    );
+  }
+  return found;
+}
+
+async function openReplica(
+  { bucket, release }: OpenedBucket,
+  { marker, hash }: ReadMarker,
+  settings: Settings,
+  { clock, random }: Components,
+  signal: AbortSignal | undefined,
+): Promise<World> {
+  const log = new Log(bucket, clock);
+  const operations = new Operations(clock);
+  const bodies = new BodyReader(bucket, settings.bodyCacheBytes);
+  let snapshot = Snapshot.atStart(marker, hash);
+  const confirmation = await log.replay(
+    sequence(snapshot.tip.sequence + 1),
+    (read) => {
+      snapshot = applySlot(snapshot, read.slot, read.hash);
+      operations.note(read.slot);
+      return sequence(snapshot.tip.sequence + 1);
+    },
+    { signal, backlog: true },
+  );
+  const onSlot = ({ slot }: Parameters<Follower['enter']>[0]): void => operations.note(slot);
+  const follower = new Follower({ log, clock, onSlot }, snapshot, confirmation.at);
+  const storeId = random.uuid();
+  const committer = new Committer(
+    {
+      bucket,
+      clock,
+      random,
+      follower,
+      bodies,
+      operations,
+      storeId,
+      recall: (place) => recall({ log, bodies }, follower.snapshot, place, {}),
+    },
+    committerSettings(settings),
+  );
+  return new World({
+    committer,
+    operations,
+    follower,
+    bodies,
+    log,
+    clock,
+    random,
+    storeId,
+    settings,
+    lifeMs: settings.deadlineMs,
+    freshMs: settings.freshMs,
+    release,
+  });
+}
+
+function committerSettings(settings: Settings): ConstructorParameters<typeof Committer>[1] {
+  const { inlineBytes, batchMax, queueMembers, queueBytes, documentsMax, requirePolicy } = settings;
+  return {
+    batchMax,
+    queue: { members: queueMembers, bytes: queueBytes },
+    build: { inlineBytes, quota: documentsMax, requirePolicy },
+  };
+}

@@ -1,0 +1,119 @@
+/** One request's reads: the first chooses the snapshot, and all that follow use the same (I15). */
+import type { CallOptions } from '../blob/index.ts';
+import type { Clock } from './base/clock.ts';
+import { StoreError } from './base/errors.ts';
+import type { BodySource } from './snapshot/body-reader.ts';
+import type { Follower } from './snapshot/follower.ts';
+import {
+  type Document,
+  type DocumentInfo,
+  type GetOptions,
+  SnapshotReader,
+  type StateReader,
+  type VersionInfo,
+} from './snapshot/reader.ts';
+import type { ListQuery } from './snapshot/snapshot.ts';
+import type { ListEntry } from './snapshot/state.ts';
+
+export interface ViewParts {
+  readonly follower: Follower;
+  readonly bodies: BodySource;
+  readonly clock: Clock;
+  /** How long a view may be read, ms. */
+  readonly lifeMs: number;
+  /** How old the state may be that lists and hash lookups choose, ms. */
+  readonly freshMs: number;
+}
+
+/**
+ * Opened without a request. `get`, `stat`, `isDir`, `versions` and `verifyChain` are exact: chosen by one
+ * of them, the snapshot holds every commit acknowledged before, on any replica, at the price of one
+ * `head`. `listEntries` and `lookupHash` may choose a state confirmed current within the last second.
+ * Every method rejects with `VIEW_CLOSED` after `close`, and with `VIEW_EXPIRED` after its life.
+ */
+export class View implements StateReader, AsyncDisposable {
+  readonly #parts: ViewParts;
+  readonly #openedAt: number;
+  #reader: Promise<SnapshotReader> | null = null;
+  #closed = false;
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts;
+    this.#openedAt = parts.clock.monotonic();
+  }
+
+  async get(path: string, options: GetOptions = {}): Promise<Document> {
+    return (await this.#exact(options)).get(path, options);
+  }
+
+  async stat(path: string, options: CallOptions = {}): Promise<DocumentInfo> {
+    return (await this.#exact(options)).stat(path);
+  }
+
+  async isDir(path: string, options: CallOptions = {}): Promise<boolean> {
+    return (await this.#exact(options)).isDir(path);
+  }
+
+  async versions(path: string, options: CallOptions = {}): Promise<readonly VersionInfo[]> {
+    return (await this.#exact(options)).versions(path);
+  }
+
+  async verifyChain(path: string, options: CallOptions = {}): Promise<void> {
+    return (await this.#exact(options)).verifyChain(path, options);
+  }
+
+  async listEntries(
+    path: string,
+    query: ListQuery & CallOptions = {},
+  ): Promise<readonly ListEntry[]> {
+    return (await this.#fresh(query)).listEntries(path, query);
+  }
+
+  async lookupHash(bodyHash: string, options: CallOptions = {}): Promise<string> {
+    return (await this.#fresh(options)).lookupHash(bodyHash);
+  }
+
+  /** Refuses every read from now on. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#reader = null;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #exact(options: CallOptions): Promise<SnapshotReader> {
+    return this.#choose(() => this.#parts.follower.atTip({ signal: options.signal }));
+  }
+
+  #fresh(options: CallOptions): Promise<SnapshotReader> {
+    const { follower, freshMs } = this.#parts;
+    return this.#choose(() => follower.within(freshMs, { signal: options.signal }));
+  }
+
+  async #choose(snapshot: () => ReturnType<Follower['atTip']>): Promise<SnapshotReader> {
+    this.#check();
+    this.#reader ??= snapshot().then((chosen) => new SnapshotReader(chosen, this.#parts.bodies));
+    const reader = this.#reader;
+    try {
+      const chosen = await reader;
+      this.#check();
+      return chosen;
+    } catch (error) {
+      // A failed choice is none: the next read may choose again.
+      if (this.#reader === reader) this.#reader = null;
+      throw error;
+    }
+  }
+
+  #check(): void {
+    if (this.#closed) throw new StoreError('VIEW_CLOSED', 'the view is closed; open another');
+    if (this.#parts.clock.monotonic() - this.#openedAt > this.#parts.lifeMs) {
+      throw new StoreError(
+        'VIEW_EXPIRED',
+        `a view lives ${this.#parts.lifeMs} ms; open another for the next request`,
+      );
+    }
+  }
+}

@@ -1,0 +1,265 @@
+/** A world as one store sees it: one short method for each thing that can be asked of it. */
+import type { CallOptions } from '../blob/index.ts';
+import { StoreError } from './base/errors.ts';
+import type { Random } from './base/random.ts';
+import { type Sequence, sequence } from './base/sequence.ts';
+import { isUuid, uuidOf } from './base/uuid.ts';
+import type { Committer } from './commit/committer.ts';
+import {
+  type AppendRequest,
+  type ArchiveRequest,
+  type Mutation,
+  type MutationRequest,
+  type PublishRequest,
+  parseMutation,
+} from './commit/mutation.ts';
+import type { Operations } from './commit/operations.ts';
+import { recall } from './commit/recall.ts';
+import type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
+import { isMutation } from './log/entry-rules.ts';
+import type { Log } from './log/log.ts';
+import type { Entry, Slot } from './log/records.ts';
+import { GROUP_ENTRIES_MAX } from './log/records.ts';
+import type { Settings } from './options.ts';
+import type { BodyReader } from './snapshot/body-reader.ts';
+import type { Follower } from './snapshot/follower.ts';
+import { View, type ViewParts } from './view.ts';
+
+export interface WorldParts extends ViewParts {
+  readonly committer: Committer;
+  readonly operations: Operations;
+  readonly follower: Follower;
+  readonly bodies: BodyReader;
+  readonly log: Log;
+  readonly random: Random;
+  readonly storeId: string;
+  readonly settings: Settings;
+  /** Releases what `openWorld` opened. */
+  readonly release: () => Promise<void>;
+}
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for an answer, ms. Default the store's `deadlineMs`. */
+  readonly deadlineMs?: number | undefined;
+  /**
+   * What the request is known by when it is sent again: a UUID, or a caller and its own key. A repeat
+   * gets the first answer. Default a random UUID.
+   */
+  readonly op?: string | { readonly principal: string; readonly key: string } | undefined;
+}
+
+/** An entry of the log with its place. */
+export interface LogEntry {
+  readonly sequence: Sequence;
+  readonly entry: Entry;
+  /** Of its slot, ms since the epoch. */
+  readonly time: number;
+  /** The store that committed it. */
+  readonly store: string;
+}
+
+export interface WorldStat {
+  readonly worldId: string;
+  readonly incarnationId: string;
+  readonly storeId: string;
+  readonly sequence: Sequence;
+  readonly documents: number;
+  readonly epoch: number;
+  /** The lowest sequence that can be read. */
+  readonly floor: number;
+  readonly sealed: boolean;
+}
+
+export class World implements AsyncDisposable {
+  readonly #parts: WorldParts;
+
+  constructor(parts: WorldParts) {
+    this.#parts = parts;
+  }
+
+  get worldId(): string {
+    return this.#parts.follower.snapshot.identity.worldId;
+  }
+
+  /** The random ID of this store, in every slot it creates. */
+  get storeId(): string {
+    return this.#parts.storeId;
+  }
+
+  /**
+   * Makes a new version of a document. Answers when it is committed; one create for all requests of a
+   * batch, plus one for each stored version above `inlineBytes`.
+   * @throws StoreError `CONFLICT`, `ARCHIVED`, `PATH_COLLISION`, `QUOTA`, `READ_ONLY`, `SIZE_LIMIT`,
+   *   `INVALID_*`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`, `OVERLOADED`, `CLOSED`, `UNAVAILABLE`,
+   *   `LOCATION`, `INTEGRITY`: not committed; `UNKNOWN_OUTCOME`: see `operation`
+   */
+  async publish(request: PublishRequest, options: WriteOptions = {}): Promise<WriteResult> {
+    return asWrite(await this.#one({ kind: 'publish', ...request }, options));
+  }
+
+  /** Adds to a document's body and metadata. As `publish`; also `NOT_FOUND`. */
+  async append(request: AppendRequest, options: WriteOptions = {}): Promise<WriteResult> {
+    return asWrite(await this.#one({ kind: 'append', ...request }, options));
+  }
+
+  /** Archives a document or brings it back; makes no version. As `publish`; also `NOT_FOUND`. */
+  async setArchived(request: ArchiveRequest, options: WriteOptions = {}): Promise<ArchiveResult> {
+    return this.#one({ kind: 'archive', ...request }, options);
+  }
+
+  /**
+   * Commits up to 64 mutations in one slot, or none of them: the first that is refused refuses all.
+   * @throws StoreError as `publish`; RangeError for an empty or larger group
+   */
+  commit(
+    requests: readonly MutationRequest[],
+    options: WriteOptions = {},
+  ): Promise<readonly MutationResult[]> {
+    if (requests.length < 1 || requests.length > GROUP_ENTRIES_MAX) {
+      throw new RangeError(
+        `a group has 1 to ${GROUP_ENTRIES_MAX} mutations, got ${requests.length}`,
+      );
+    }
+    return this.#submit(requests, options);
+  }
+
+  /**
+   * What became of an operation that was answered *unknown*.
+   * @param after the sequence that the answer named
+   * @returns the first answer, or null when it was not committed and never will be
+   * @throws StoreError `TOO_OLD` below the floor; `UNKNOWN_OUTCOME` while its create may still land
+   */
+  async operation(
+    op: string,
+    after: number,
+    options: CallOptions = {},
+  ): Promise<readonly MutationResult[] | null> {
+    const { follower, operations, log } = this.#parts;
+    const snapshot = await follower.atTip({ signal: options.signal });
+    const known = operations.find(op);
+    if (known !== undefined) return recall(this.#parts, snapshot, known, options);
+    if (after + 1 < snapshot.control.floor.at) {
+      throw new StoreError('TOO_OLD', `the log is kept from ${snapshot.control.floor.at} on`);
+    }
+    if (snapshot.tip.sequence <= after) {
+      throw new StoreError(
+        'UNKNOWN_OUTCOME',
+        `nothing follows sequence ${after} yet, so its commit may still land; ask again later`,
+        { details: { op, after } },
+      );
+    }
+    const read = await log.read(sequence(after + 1), options);
+    // The create named the slot behind `after`: where none begins, nothing can be said of it.
+    if (read === null) throw new RangeError(`no slot follows ${after}; no answer has named it`);
+    const index = read.slot.entries.findIndex((entry) => isMutation(entry) && entry.op === op);
+    if (index < 0) return null;
+    const place = { slot: read.slot.first, sequence: sequence(read.slot.first + index) };
+    return recall(this.#parts, snapshot, place, options);
+  }
+
+  /** The reads of one request. No request by itself. */
+  view(): View {
+    return new View(this.#parts);
+  }
+
+  /** What the world is now: one `head`. */
+  async stat(options: CallOptions = {}): Promise<WorldStat> {
+    const snapshot = await this.#parts.follower.atTip({ signal: options.signal });
+    const { identity, tip, control, documentCount } = snapshot;
+    return {
+      worldId: identity.worldId,
+      incarnationId: identity.incarnationId,
+      storeId: this.#parts.storeId,
+      sequence: tip.sequence,
+      documents: documentCount,
+      epoch: control.epoch,
+      floor: control.floor.at,
+      sealed: control.seal !== null,
+    };
+  }
+
+  /**
+   * The entries of the log from a sequence on, up to the tip of now. One `get` for each slot.
+   * @throws StoreError `RESYNC` below the floor, naming the oldest and the newest sequence
+   */
+  async *entries(from: number, options: CallOptions = {}): AsyncGenerator<LogEntry> {
+    const { follower, log } = this.#parts;
+    const snapshot = await follower.atTip({ signal: options.signal });
+    const { tip, control } = snapshot;
+    if (from < control.floor.at) {
+      throw new StoreError('RESYNC', `the log is kept from ${control.floor.at} on`, {
+        details: { oldest: control.floor.at, newest: tip.sequence },
+      });
+    }
+    for (let at = from; at <= tip.sequence; ) {
+      const first = snapshot.slotOf(at)?.first ?? sequence(at);
+      const read = await log.read(first, { ...options, lane: 'bulk' });
+      if (read === null) return;
+      yield* entriesOf(read.slot, at);
+      at = read.slot.last + 1;
+    }
+  }
+
+  /**
+   * Takes no further write, commits what waits, answers the rest. Waits `drainMs` at most; reads go on
+   * working. Idempotent.
+   */
+  async close({ drainMs = this.#parts.settings.deadlineMs }: CloseOptions = {}): Promise<void> {
+    await this.#parts.committer.close(drainMs);
+    await this.#parts.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #one(request: MutationRequest, options: WriteOptions): Promise<MutationResult> {
+    const [result] = await this.#submit([request], options);
+    if (result === undefined) throw new TypeError('a mutation without a result');
+    return result;
+  }
+
+  async #submit(
+    requests: readonly MutationRequest[],
+    options: WriteOptions,
+  ): Promise<readonly MutationResult[]> {
+    const { settings, committer } = this.#parts;
+    if (settings.readOnly) {
+      throw new StoreError('READ_ONLY', 'not committed: this store was opened for reading only');
+    }
+    const mutations = parseRequests(requests, operationId(options.op, this.#parts.random));
+    const { signal, deadlineMs = settings.deadlineMs } = options;
+    return committer.submit(mutations, { signal, deadlineMs });
+  }
+}
+
+export interface CloseOptions {
+  /** How long to wait for a bucket that does not answer, ms. Default `deadlineMs`. */
+  readonly drainMs?: number | undefined;
+}
+
+function parseRequests(requests: readonly MutationRequest[], op: string): readonly Mutation[] {
+  return requests.map((request, index) => {
+    return parseMutation(request, index === 0 ? op : uuidOf(`${op} ${index}`));
+  });
+}
+
+function operationId(op: WriteOptions['op'], random: Random): string {
+  if (op === undefined) return random.uuid();
+  if (typeof op === 'object') return uuidOf(JSON.stringify([op.principal, op.key]));
+  if (!isUuid(op)) throw new TypeError(`op is a lower-case UUID, got ${JSON.stringify(op)}`);
+  return op;
+}
+
+function* entriesOf(slot: Slot, from: number): Generator<LogEntry> {
+  for (const [index, entry] of slot.entries.entries()) {
+    const at = sequence(slot.first + index);
+    if (at >= from) yield { sequence: at, entry, time: slot.time, store: slot.store };
+  }
+}
+
+function asWrite(result: MutationResult): WriteResult {
+  if (!('pruned' in result)) throw new TypeError('a write answered as an archive');
+  return result;
+}
