@@ -103,7 +103,7 @@ export class MutationBuilder {
     mutation: WriteMutation,
     prepared: PreparedEntry,
   ): Promise<void> {
-    await this.#policy.admit(state, this.#reader(state), prepared);
+    await this.#policy.admit(state, () => this.#reader(state), prepared);
     if (mutation.precondition === undefined) return;
     const { path } = mutation;
     const { metadata } = prepared;

@@ -127,13 +127,15 @@ class BatchBuilder {
       this.#judged.push({ member, kind: 'repeat', place });
       return true;
     }
-    const before = this.#draft.freeze();
+    // Keeping a state makes the next change copy its nodes, so it is done only where it can be needed:
+    // a single change is applied last of all, when nothing can refuse it any more.
+    const before = member.mutations.length > 1 ? this.#draft.freeze() : null;
     try {
       const fits = await this.#build(member);
-      if (!fits) this.#draft = new SnapshotDraft(before);
+      if (!fits && before !== null) this.#draft = new SnapshotDraft(before);
       return fits;
     } catch (error) {
-      this.#draft = new SnapshotDraft(before);
+      if (before !== null) this.#draft = new SnapshotDraft(before);
       if (error instanceof InvariantError) throw error;
       this.#judged.push({ member, kind: 'refusal', error });
       return true;
@@ -141,6 +143,7 @@ class BatchBuilder {
   }
 
   async #build(member: Member): Promise<boolean> {
+    const grouped = member.mutations.length > 1;
     const results: MutationResult[] = [];
     const changes: Change[] = [];
     let inlinedBytes = this.#inlinedBytes;
@@ -149,20 +152,33 @@ class BatchBuilder {
       const { entry, stored, result } = await this.#mutations.build(this.#draft, mutation, at);
       results.push(result);
       if (entry === null) continue;
-      const inlined = this.#inlines(stored, member.mutations.length > 1, inlinedBytes);
+      const inlined = this.#inlines(stored, grouped, inlinedBytes);
       if (inlined) inlinedBytes += stored?.byteLength ?? 0;
       const change = { entry: placed(entry, this.#base.control.epoch, inlined), stored, inlined };
-      const problem = applyEntry(this.#draft, change.entry, at);
-      if (problem !== null) throw new StoreError('REJECTED', problem);
+      if (grouped) this.#apply(change, at);
       changes.push(change);
     }
     if (changes.length === 0) {
       this.#judged.push({ member, kind: 'answer', results });
       return true;
     }
-    if (!this.#take(member, markGroup(changes), inlinedBytes)) return false;
+    const marked = markGroup(changes);
+    const texts = marked.map(({ entry }) => entryText(entry));
+    const header = headerBytes(texts);
+    if (!this.#hasRoom(marked.length, header, inlinedBytes)) return false;
+    if (!grouped) for (const change of marked) this.#apply(change, this.#nextSequence());
+    this.#take(member, marked);
+    this.#texts.push(...texts);
+    this.#headerBytes += header;
+    this.#inlinedBytes = inlinedBytes;
     this.#judged.push({ member, kind: 'entries', results });
     return true;
+  }
+
+  /** @throws StoreError `REJECTED` when no replay would take the entry; the draft is as before then */
+  #apply({ entry }: Change, at: Sequence): void {
+    const problem = applyEntry(this.#draft, entry, at);
+    if (problem !== null) throw new StoreError('REJECTED', problem);
   }
 
   /** Small versions go into the slot; those of a group that find no room there are staged. */
@@ -172,19 +188,16 @@ class BatchBuilder {
     return !grouped || inlinedBytes + length <= SLOT_INLINED_BYTES_MAX;
   }
 
-  /**
-   * Puts a built member into the slot.
-   * @returns false when it finds no room in this one
-   * @throws StoreError `SIZE_LIMIT` when it would fit no slot at all
-   */
-  #take(member: Member, changes: readonly Change[], inlinedBytes: number): boolean {
-    const texts = changes.map(({ entry }) => entryText(entry));
-    const header = headerBytes(texts);
-    const fits =
-      this.#entries.length + changes.length <= SLOT_ENTRIES_MAX &&
+  #hasRoom(entries: number, header: number, inlinedBytes: number): boolean {
+    return (
+      this.#entries.length + entries <= SLOT_ENTRIES_MAX &&
       this.#headerBytes + header <= SLOT_HEADER_BYTES_MAX &&
-      inlinedBytes <= SLOT_INLINED_BYTES_MAX;
-    if (!fits) return false;
+      inlinedBytes <= SLOT_INLINED_BYTES_MAX
+    );
+  }
+
+  /** Puts a built member into the slot. */
+  #take(member: Member, changes: readonly Change[]): void {
     for (const { entry, stored, inlined } of changes) {
       const at = this.#nextSequence();
       this.#entries.push(entry);
@@ -193,10 +206,6 @@ class BatchBuilder {
       if (inlined) this.#bodies.push({ sequence: at, bytes: stored });
       else this.#staged.push({ member, storedHash: entry.storedHash, bytes: stored });
     }
-    this.#texts.push(...texts);
-    this.#headerBytes += header;
-    this.#inlinedBytes = inlinedBytes;
-    return true;
   }
 
   #nextSequence(): Sequence {

@@ -11,6 +11,8 @@ export interface MemberOptions {
   readonly deadlineMs: number;
 }
 
+const ANSWERED = 'answered';
+
 /**
  * Answered exactly once. Until its slot's create is sent, a passed deadline or an abort means *not
  * committed*; from then on *unknown*, with what `operation` must be asked.
@@ -76,7 +78,8 @@ export class Member {
   #settle(act: () => void): void {
     if (this.#answered.signal.aborted) return;
     act();
-    this.#answered.abort();
+    // A reason of our own: without one, each answer would build an exception with a stack.
+    this.#answered.abort(ANSWERED);
   }
 
   #unknown(after: Sequence, cause: unknown): StoreError {

@@ -26,10 +26,10 @@ export class PolicyGate {
   }
 
   /**
-   * Lets a write through or refuses it. At most one read of the policy document, when it has changed.
+   * Lets a write through or refuses it. `reader` is called only when the policy must be read. At most one read of the policy document, when it has changed.
    * @throws StoreError `INVALID_POLICY`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`
    */
-  async admit(state: Snapshot, reader: StateReader, prepared: PreparedEntry): Promise<void> {
+  async admit(state: Snapshot, reader: () => StateReader, prepared: PreparedEntry): Promise<void> {
     if (prepared.entry.path === POLICY_PATH) {
       const problem = policyProblem(prepared.body);
       if (problem !== null) throw invalid(`the policy that is being written: ${problem}`);
@@ -50,12 +50,12 @@ export class PolicyGate {
     }
   }
 
-  async #policy(state: Snapshot, reader: StateReader): Promise<Policy | null> {
+  async #policy(state: Snapshot, reader: () => StateReader): Promise<Policy | null> {
     const document = state.document(POLICY_PATH);
     if (document === undefined || document.archived) return null;
     const { storedHash } = document.current;
     if (this.#parsed?.storedHash !== storedHash) {
-      const { body } = await reader.get(POLICY_PATH);
+      const { body } = await reader().get(POLICY_PATH);
       const usable = policyProblem(body) === null;
       // An invalid policy counts as none only where one is required; else what can be read of it holds.
       const policy = usable || !this.#required ? parsePolicy(decodeUtf8(body) ?? '') : null;
