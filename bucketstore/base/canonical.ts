@@ -1,11 +1,13 @@
 /**
- * Canonical JSON: the one spelling of a value, so that equal values have equal bytes and equal hashes.
- * Object keys are sorted; they are fixed ASCII names or metadata keys (`[a-z0-9-]`), never user text,
- * so JavaScript's key order equals byte order.
+ * Canonical JSON: the one spelling of a value, so that equal values have equal bytes and equal
+ * hashes. Object keys are sorted; they are fixed ASCII names or metadata keys (`[a-z0-9-]`), never
+ * user text, so JavaScript's key order equals byte order.
  */
 import stringify from 'fast-json-stable-stringify';
 
-/** What canonical JSON can hold. Numbers are safe integers; a member that is undefined is absent. */
+/**
+ * What canonical JSON can hold. Numbers are safe integers; a member that is undefined is absent.
+ */
 export type Json = null | boolean | number | string | readonly Json[] | JsonMembers;
 
 type JsonMembers = { readonly [key: string]: Json | undefined };
@@ -14,15 +16,17 @@ const ASCII = /^[\x20-\x7e]*$/;
 
 /**
  * The canonical text of a value.
- * @throws TypeError for a number that is no safe integer, text that is not well formed, or a key that
- *   is not ASCII: each would have two spellings, or none
+ * @throws TypeError for a number that is no safe integer, text that is not well formed, or a key
+ *   that is not ASCII: each would have two spellings, or none
  */
 export function canonicalText(value: Json): string {
   // Most values are built in order, and the engine's own encoder is four times as fast.
   return check(value) ? JSON.stringify(value) : stringify(value);
 }
 
-/** Refuses what has no canonical text, and says whether every object's keys are in order already. */
+/**
+ * Refuses what has no canonical text, and says whether every object's keys are in order already.
+ */
 function check(value: Json): boolean {
   switch (typeof value) {
     case 'number':

@@ -4,8 +4,8 @@ import type { Sequence } from '../base/sequence.ts';
 import type { Inlined } from './records.ts';
 
 /**
- * The bytes of an inlined stored version: a view of `bytes`, not a copy, so a small one keeps the whole
- * slot in memory. Their hash is not checked here.
+ * The bytes of an inlined stored version: a view of `bytes`, not a copy, so a small one keeps the
+ * whole slot in memory. Their hash is not checked here.
  * @param bytes the whole slot object
  */
 export function sliceInlined(bytes: Uint8Array, inlined: Inlined): Uint8Array {

@@ -1,6 +1,6 @@
 /**
- * Control entries between their values and JSON: `floor`, `barrier`, `clear`, `pin`, `unpin`, `seal`.
- * All coordination between stores goes through them. Each is alone in its slot.
+ * Control entries between their values and JSON: `floor`, `barrier`, `clear`, `pin`, `unpin`,
+ * `seal`. All coordination between stores goes through them. Each is alone in its slot.
  */
 import { assertNever } from '../base/assert.ts';
 import type { Json } from '../base/canonical.ts';

@@ -1,7 +1,7 @@
 /**
- * Entries between their values and JSON. Field names are snake case on the bucket; hashes are 64 hex
- * digits without a prefix. An entry's bytes do not depend on its place in the log, so a batch that lost
- * its name is written again as it was.
+ * Entries between their values and JSON. Field names are snake case on the bucket; hashes are 64
+ * hex digits without a prefix. An entry's bytes do not depend on its place in the log, so a batch
+ * that lost its name is written again as it was.
  */
 import { assert } from '../base/assert.ts';
 import { canonicalText, type Json } from '../base/canonical.ts';

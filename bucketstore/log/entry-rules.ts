@@ -1,7 +1,7 @@
 /**
- * What an entry may say by itself, whatever the log before it. One set of rules for both sides of the
- * bucket: the encoder asserts them, the decoder refuses by them. A problem begins with the field's name
- * as the format spells it.
+ * What an entry may say by itself, whatever the log before it. One set of rules for both sides of
+ * the bucket: the encoder asserts them, the decoder refuses by them. A problem begins with the
+ * field's name as the format spells it.
  */
 import { isSha256Hex } from '../base/digest.ts';
 import { isUuid } from '../base/uuid.ts';
@@ -49,8 +49,8 @@ export function isMutation(entry: Entry): entry is MutationEntry {
 }
 
 /**
- * The `agent` of a write with this metadata: what feeds repeat. Absent when the metadata has none, or an
- * empty one.
+ * The `agent` of a write with this metadata: what feeds repeat. Absent when the metadata has none,
+ * or an empty one.
  */
 export function agentOf(metadata: Metadata | null): string | undefined {
   const agent = metadata?.['agent'];
@@ -101,7 +101,10 @@ function writeProblem(entry: WriteEntry): string | null {
   );
 }
 
-/** Metadata is as a stored version gives it back: valid, its tags respelled, null when there is none. */
+/**
+ * Metadata is as a stored version gives it back: valid, its tags respelled, null when there is
+ * none.
+ */
 function metadataProblem(metadata: Metadata | null): string | null {
   if (metadata === null) return null;
   const problem = checkMetadata(metadata);

@@ -18,7 +18,7 @@ export function unsupportedFormat(
   const found = format === null ? `schema ${schema}` : `schema ${schema}, format ${format}`;
   return new StoreError(
     'UNSUPPORTED_FORMAT',
-    `${object}: is of ${found}; this version reads schema ${SCHEMA}, format ${FORMAT}. Use a newer one`,
+    `${object}: is of ${found}; this version reads schema ${SCHEMA}, format ${FORMAT}`,
     { details: { object } },
   );
 }

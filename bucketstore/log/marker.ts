@@ -6,12 +6,12 @@
  *     { schema: 2, format: 1, world_id, incarnation_id,
  *       start: { sequence, documents, epoch, root: { epoch, hash } or null }, check }
  *
- * VALIDITY. Exactly these fields; schema 2 and format 1; IDs are UUIDs; `check` is the SHA-256 of the
- * canonical JSON without `check`. A start without a root is empty: sequence 1 or more, no documents.
- * One with a root was written under the start's own epoch.
+ * VALIDITY. Exactly these fields; schema 2 and format 1; IDs are UUIDs; `check` is the SHA-256 of
+ * the canonical JSON without `check`. A start without a root is empty: sequence 1 or more, no
+ * documents. One with a root was written under the start's own epoch.
  *
- * READER. `recogniseHead` first, which also knows the head of schema 1 and whatever is newer. An old
- * replica that meets a marker fails closed, because `schema` is not 1.
+ * READER. `recogniseHead` first, which also knows the head of schema 1 and whatever is newer. An
+ * old replica that meets a marker fails closed, because `schema` is not 1.
  *
  * WHY. It carries its own checksum because nothing names it by hash. It is created once (I2) and
  * never on the commit path, so it is no hot object.

@@ -1,9 +1,9 @@
 /**
- * Keys of a world's objects, all under `_demarkus/v1/`. `keyOf` and `parseKey` are inverses: a key has
- * one meaning and a meaning one key, so no stored record ever holds a key.
+ * Keys of a world's objects, all under `_demarkus/v1/`. `keyOf` and `parseKey` are inverses: a key
+ * has one meaning and a meaning one key, so no stored record ever holds a key.
  *
- * A sequence or an epoch in a key has a fixed width, so that byte order is numeric order. Checkpoints
- * count down from 2^53 − 1: the newest comes first in a list.
+ * A sequence or an epoch in a key has a fixed width, so that byte order is numeric order.
+ * Checkpoints count down from 2^53 − 1: the newest comes first in a list.
  */
 import { assert } from '../base/assert.ts';
 import { isSha256Hex } from '../base/digest.ts';
@@ -12,7 +12,9 @@ import { isUuid } from '../base/uuid.ts';
 
 export const WORLD_PREFIX = '_demarkus/v1/';
 export const MARKER_KEY: string = `${WORLD_PREFIX}head.json`;
-/** Every name below it is a slot's; one that does not parse is an integrity error, never "absent". */
+/**
+ * Every name below it is a slot's; one that does not parse is an integrity error, never "absent".
+ */
 export const LOG_PREFIX: string = `${WORLD_PREFIX}log/`;
 export const CHECKPOINTS_PREFIX: string = `${WORLD_PREFIX}checkpoints/`;
 /** Names the probe uses, and removes after itself. */
@@ -98,8 +100,8 @@ export function checkpointKey(at: Sequence, epoch: number): string {
 }
 
 /**
- * What a key says, or null when it says nothing. The caller decides what that means: under `log/` it is
- * an integrity error.
+ * What a key says, or null when it says nothing. The caller decides what that means: under `log/`
+ * it is an integrity error.
  */
 export function parseKey(key: string): ObjectName | null {
   if (key === MARKER_KEY) return { kind: 'marker' };

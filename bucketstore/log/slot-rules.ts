@@ -1,6 +1,7 @@
 /**
- * What a slot may say by itself, beyond what holds for each of its entries. Asserted before a slot is
- * written, refused after one is read. A problem begins with the field's name as the format spells it.
+ * What a slot may say by itself, beyond what holds for each of its entries. Asserted before a slot
+ * is written, refused after one is read. A problem begins with the field's name as the format
+ * spells it.
  */
 import { hashProblem, isMutation, rangeProblem, uuidProblem } from './entry-rules.ts';
 import { EPOCH_MAX } from './names.ts';

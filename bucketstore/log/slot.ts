@@ -1,6 +1,6 @@
 /**
- * A slot: one object of the log, created once and never rewritten (I1). It commits a batch of entries,
- * and carries their small stored versions.
+ * A slot: one object of the log, created once and never rewritten (I1). It commits a batch of
+ * entries, and carries their small stored versions.
  *
  * LAYOUT
  *
@@ -15,8 +15,9 @@
  *     { schema: 2, world_id, incarnation_id, first, store, time, documents, prev, epoch,
  *       inlined: [[sequence, length, hash] …], entries: [entry …] }
  *
- * The entry at index i has sequence first + i. Where an inlined version begins follows from the lengths
- * before it. `prev` is the SHA-256 of the whole object before it in the log, first line included.
+ * The entry at index i has sequence first + i. Where an inlined version begins follows from the
+ * lengths before it. `prev` is the SHA-256 of the whole object before it in the log, first line
+ * included.
  *
  * VALIDITY. A slot is valid when
  *
@@ -24,23 +25,24 @@
  *  2. the header is canonical JSON with exactly these fields, at most 1 MiB; schema is 2;
  *  3. `first` is what its name says, at least 2; it holds 1 to 256 entries;
  *  4. every entry is valid alone (`entry-rules.ts`) and at most 16 KiB of canonical JSON;
- *  5. no operation ID occurs twice; groups lie inside the slot and do not overlap; a control entry is
- *     the only entry;
- *  6. exactly the writes with `at: "slot"` have an inlined version, in order, whose hash is the entry's
- *     `stored_hash`; any other write names a blob of the slot's own epoch;
+ *  5. no operation ID occurs twice; groups lie inside the slot and do not overlap; a control entry
+ *     is the only entry;
+ *  6. exactly the writes with `at: "slot"` have an inlined version, in order, whose hash is the
+ *     entry's `stored_hash`; any other write names a blob of the slot's own epoch;
  *  7. inlined versions are 1 byte to 64 KiB, together at most 1 MiB, fill the rest of the object
  *     exactly, and each has its hash.
  *
  * Whether it belongs behind the slot before it is `chain.ts`'s, and what it does to the state
  * `snapshot/apply.ts`'s.
  *
- * READER. Check the first line; find the next newline; parse what is between, strictly; check the rules;
- * encode the header again and compare; slice and hash the rest. A name that exists and holds no valid slot
- * stops the world: it is never taken for the end of the log, and never for an older tip.
+ * READER. Check the first line; find the next newline; parse what is between, strictly; check the
+ * rules; encode the header again and compare; slice and hash the rest. A name that exists and holds
+ * no valid slot stops the world: it is never taken for the end of the log, and never for an older
+ * tip.
  *
- * WHY. The checksum comes first, so that a cut or damaged object is told from a wrong one before a byte
- * of it is believed, whatever the service checks itself. Stored versions lie outside the JSON: they need
- * no escapes, are read by range, and a batch costs one object.
+ * WHY. The checksum comes first, so that a cut or damaged object is told from a wrong one before a
+ * byte of it is believed, whatever the service checks itself. Stored versions lie outside the JSON:
+ * they need no escapes, are read by range, and a batch costs one object.
  */
 import { assert } from '../base/assert.ts';
 import { canonicalText } from '../base/canonical.ts';
@@ -103,8 +105,8 @@ export interface DecodedSlot {
 
 /**
  * The bytes of a slot. A pure function: the same input gives the same bytes.
- * @throws InvariantError when the input breaks a rule of the format; nothing of a batch that was built
- *   within the limits does
+ * @throws InvariantError when the input breaks a rule of the format; nothing of a batch that was
+ *   built within the limits does
  */
 export function encodeSlot(input: SlotInput): EncodedSlot {
   const { texts = input.entries.map(entryText), bodies, ...fields } = input;

@@ -1,10 +1,11 @@
 /**
  * Strict JSON: what is read must be, byte for byte, what we would have written.
  *
- * A decoder goes three steps: `parseStrict` (bounded, well-formed UTF-8, one JSON value), a `Fields` for
- * each object (types, nothing missing, nothing more), and `assertCanonical` on the value encoded again.
- * The last refuses whatever JSON allows beside the one spelling: white space, another order, a field
- * twice, needless escapes, `1e3`. What values mean (ranges, cross checks) is the decoder's own.
+ * A decoder goes three steps: `parseStrict` (bounded, well-formed UTF-8, one JSON value), a
+ * `Fields` for each object (types, nothing missing, nothing more), and `assertCanonical` on the
+ * value encoded again. The last refuses whatever JSON allows beside the one spelling: white space,
+ * another order, a field twice, needless escapes, `1e3`. What values mean (ranges, cross checks) is
+ * the decoder's own.
  *
  * Every refusal is an integrity error that names the object by key and the field by path.
  */

@@ -1,4 +1,7 @@
-/** Slots and markers that no encoder of ours writes: any header text, under a checksum that is right. */
+/**
+ * Slots and markers that no encoder of ours writes: any header text, under a checksum that is
+ * right.
+ */
 import { expect } from 'vitest';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { isStoreError, type StoreError } from '../../bucketstore/base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * The values behind the golden files of format 1. They never change: a new case is a new file, and a
- * changed format a new folder.
+ * The values behind the golden files of format 1. They never change: a new case is a new file, and
+ * a changed format a new folder.
  */
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';

@@ -1,7 +1,7 @@
 /**
- * Goal: what was written once is read for ever, and is still what is written.
- * Method: golden files of format 1 decode to their values, their values encode to the same bytes, and
- * the SHA-256 of each file stands here, so that nobody changes a file to please the code.
+ * Goal: what was written once is read for ever, and is still what is written. Method: golden files
+ * of format 1 decode to their values, their values encode to the same bytes, and the SHA-256 of
+ * each file stands here, so that nobody changes a file to please the code.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,6 @@
 /**
- * Goal: a key has one meaning and a meaning one key.
- * Method: any name goes to a key and back; keys that no name has are null; order in keys is order in
- * numbers.
+ * Goal: a key has one meaning and a meaning one key. Method: any name goes to a key and back; keys
+ * that no name has are null; order in keys is order in numbers.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

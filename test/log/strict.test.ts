@@ -1,7 +1,7 @@
 /**
- * Goal: whatever is not exactly what we would have written is refused, by name.
- * Method: take a slot and a marker that use every field, and remove, rename, repeat, reorder and retype
- * each, under checksums that are right; then damage that checksums catch.
+ * Goal: whatever is not exactly what we would have written is refused, by name. Method: take a slot
+ * and a marker that use every field, and remove, rename, repeat, reorder and retype each, under
+ * checksums that are right; then damage that checksums catch.
  */
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../bucketstore/base/canonical.ts';
@@ -69,7 +69,9 @@ const slots: [string, Uint8Array][] = [
     encodeSlot(slotInput([entry], [], { first })).bytes,
   ]),
 ];
-/** Fields that may be absent, or hold null, or any text: dropping or replacing them alone is valid. */
+/**
+ * Fields that may be absent, or hold null, or any text: dropping or replacing them alone is valid.
+ */
 const optional = /\.(group|schema1|agent)$|metadata(\.(9|10|tags))?$/;
 
 function headerOf(bytes: Uint8Array): Loose {
@@ -121,7 +123,8 @@ describe.each(slots)('a slot of %s', (_, bytes) => {
         header,
       );
       for (const value of others) {
-        // Any text is a title, an owner, a place or a value; any boolean archives; null is no metadata.
+        // Any text is a title, an owner, a place or a value; any boolean archives; null is no
+        // metadata.
         if (
           typeof value === typeof before &&
           /title|owner|location|archived|tags|\.(9|10|id)$|1\.agent/.test(at)

@@ -1,4 +1,7 @@
-/** Values that the format's tests encode: hand-made ones, and arbitraries of everything that is valid. */
+/**
+ * Values that the format's tests encode: hand-made ones, and arbitraries of everything that is
+ * valid.
+ */
 import fc from 'fast-check';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { type Sequence, sequence } from '../../bucketstore/base/sequence.ts';
@@ -193,7 +196,9 @@ function anyControl(first: number, epoch: number): fc.Arbitrary<ControlEntry> {
   );
 }
 
-/** Groups over mutations: each number makes a group of the entries from there, when they are there. */
+/**
+ * Groups over mutations: each number makes a group of the entries from there, when they are there.
+ */
 function grouped(entries: readonly MutationEntry[], sizes: readonly number[]): MutationEntry[] {
   const result = [...entries];
   let at = 0;

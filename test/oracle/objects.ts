@@ -1,7 +1,7 @@
 /**
- * The oracle's own decoders of markers, slots and stored versions. They share no code with the store
- * (only the bucket port's types and Node's own crypto and JSON), so that a mistake made there is not
- * made here too. They are short and slow on purpose.
+ * The oracle's own decoders of markers, slots and stored versions. They share no code with the
+ * store (only the bucket port's types and Node's own crypto and JSON), so that a mistake made there
+ * is not made here too. They are short and slow on purpose.
  */
 import { createHash } from 'node:crypto';
 
@@ -38,7 +38,10 @@ export interface OracleMarker {
   };
 }
 
-/** An entry as it stands in its slot's JSON, with its sequence. Which fields are there follows from `kind`. */
+/**
+ * An entry as it stands in its slot's JSON, with its sequence. Which fields are there follows from
+ * `kind`.
+ */
 export interface OracleEntry {
   readonly sequence: number;
   readonly kind: string;

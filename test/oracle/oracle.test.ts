@@ -1,7 +1,7 @@
 /**
- * Goal: the oracle reads what is there, believes nothing that it can check, and names what is wrong.
- * Method: a small world written with the store's own encoders; then one thing at a time made wrong in
- * its bucket.
+ * Goal: the oracle reads what is there, believes nothing that it can check, and names what is
+ * wrong. Method: a small world written with the store's own encoders; then one thing at a time made
+ * wrong in its bucket.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

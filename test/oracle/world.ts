@@ -1,10 +1,11 @@
 /**
- * Reads a whole world from nothing but its bucket, and checks on the way what must hold of any log: one
- * chain without a gap from the marker on, versions that follow each other, hashes that match bytes, a
- * `previous-hash` chain that matches both. What it returns is what tests compare answers with.
+ * Reads a whole world from nothing but its bucket, and checks on the way what must hold of any log:
+ * one chain without a gap from the marker on, versions that follow each other, hashes that match
+ * bytes, a `previous-hash` chain that matches both. What it returns is what tests compare answers
+ * with.
  *
- * It reads worlds from their start, so not those whose start has a root, and not logs that lost slots to
- * a floor.
+ * It reads worlds from their start, so not those whose start has a root, and not logs that lost
+ * slots to a floor.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import {
@@ -70,7 +71,8 @@ interface Building {
 }
 
 /**
- * Reads the world at a location. One list page per thousand slots, one get per slot and staged version.
+ * Reads the world at a location. One list page per thousand slots, one get per slot and staged
+ * version.
  * @throws OracleError naming the object that is wrong
  */
 export async function readWorld(bucket: OracleBucket): Promise<OracleWorld> {
