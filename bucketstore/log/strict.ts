@@ -16,7 +16,7 @@ import { decodeUtf8 } from '../document/text.ts';
 /** A parsed JSON object. Read it through `Fields` only: any name may be present. */
 type JsonObject = { readonly [name: string]: Json };
 
-/** Bounds on a JSON text, checked before anything is allocated for it. */
+/** Bounds on a JSON text, checked before any value is made of it. */
 export interface JsonBounds {
   readonly bytesMax: number;
   /** Objects and arrays inside one another. Keeps recursion over the value shallow. */
@@ -33,15 +33,10 @@ export interface ParsedJson {
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-const OPEN = 1;
-const CLOSE = 2;
-
-/** What a byte outside strings means to the bounds; most mean nothing. */
-const MEANINGS: Uint8Array = new Uint8Array(256);
-MEANINGS[QUOTE] = QUOTE;
-MEANINGS[COMMA] = COMMA;
-for (const open of ['{', '[']) MEANINGS[open.charCodeAt(0)] = OPEN;
-for (const close of ['}', ']']) MEANINGS[close.charCodeAt(0)] = CLOSE;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 
 /**
  * The JSON value that the bytes of `object` (or a part of it) spell.
@@ -51,10 +46,10 @@ export function parseStrict(object: string, bytes: Uint8Array, bounds: JsonBound
   if (bytes.length > bounds.bytesMax) {
     throw integrityError(object, `${bytes.length} bytes of JSON, more than ${bounds.bytesMax}`);
   }
-  const excess = boundsProblem(bytes, bounds);
-  if (excess !== null) throw integrityError(object, excess);
   const text = decodeUtf8(bytes);
   if (text === null) throw integrityError(object, 'not well-formed UTF-8');
+  const excess = boundsProblem(text, bounds);
+  if (excess !== null) throw integrityError(object, excess);
   try {
     return { text, value: JSON.parse(text) as Json };
   } catch (error) {
@@ -189,25 +184,39 @@ export function isInteger(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
-function boundsProblem(bytes: Uint8Array, bounds: JsonBounds): string | null {
+function boundsProblem(text: string, bounds: JsonBounds): string | null {
   let depth = 0;
   let commas = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    switch (MEANINGS[bytes[i] ?? 0]) {
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
       case QUOTE:
-        // To the closing quote; without one the text is no JSON anyway.
-        for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
+        i = closingQuote(text, i + 1);
         break;
       case COMMA:
         if (++commas > bounds.commasMax) return `more than ${bounds.commasMax} commas`;
         break;
-      case OPEN:
+      case OPEN_BRACKET:
+      case OPEN_BRACE:
         if (++depth > bounds.depthMax) return `nested deeper than ${bounds.depthMax}`;
         break;
-      case CLOSE:
+      case CLOSE_BRACKET:
+      case CLOSE_BRACE:
         depth--;
         break;
     }
   }
   return null;
+}
+
+/** Where a string ends; at the end of the text when it does not, which is no JSON anyway. */
+function closingQuote(text: string, start: number): number {
+  let end = text.indexOf('"', start);
+  while (end >= 0 && isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+function isEscaped(text: string, start: number, at: number): boolean {
+  let slashes = 0;
+  while (at - slashes > start && text.charCodeAt(at - slashes - 1) === BACKSLASH) slashes++;
+  return slashes % 2 === 1;
 }
