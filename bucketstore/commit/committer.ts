@@ -184,10 +184,10 @@ export class Committer {
     const { first } = encoded.slot;
     for (const member of members) member.sent(batch.base.tip.sequence);
     const startedAt = clock.monotonic();
-    const tipChecked = follower.tipUnseen ? follower.checkTip(this.#ended.signal) : null;
-    tipChecked?.catch(() => undefined);
+    const tipChecked = follower.tipUnseen ? this.#checkTip() : null;
     const result = await this.#append(members, encoded);
-    await tipChecked;
+    const gone = await tipChecked;
+    if (gone !== null) throw gone;
     if (result.outcome === 'lost') {
       follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
       this.#publishLost(first);
@@ -209,6 +209,16 @@ export class Committer {
     } finally {
       // An append that was given up leaves the slot's fate open; any other end has settled it.
       if (!ended.aborted) for (const member of members) member.settled();
+    }
+  }
+
+  /** That the slot this one follows is gone, or null: a look that fails says nothing about it. */
+  async #checkTip(): Promise<Error | null> {
+    try {
+      await this.#parts.follower.checkTip(this.#ended.signal);
+      return null;
+    } catch (error) {
+      return isBroken(error) ? error : null;
     }
   }
 
