@@ -38,7 +38,7 @@ function reversed(value: Json): Json {
   return copy;
 }
 
-test('`canonicalText()` spells a value as the sorting encoder does, in any order of members', () => {
+test('`canonicalText()` spells as the sorting encoder does, in any order of members', () => {
   fc.assert(
     fc.property(anyJson, (value) => {
       const text = canonicalText(value);
