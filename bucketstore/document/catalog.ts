@@ -82,8 +82,8 @@ function isHeading(body: Uint8Array, start: number, first: number, end: number):
 function headingText(body: Uint8Array, from: number, end: number): string {
   const start = skipSpace(body, from, end);
   let cut = Math.min(end, start + TITLE_BYTES_MAX);
-  // 10xxxxxx is the inside of a code point; it stays whole or goes.
-  if (cut < end) while (cut > start && ((body[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  // 10xxxxxx is the inside of a code point, never the end of a line; a cut one goes as a whole.
+  while (cut > start && ((body[cut] ?? 0) & 0xc0) === 0x80) cut--;
   return trimSpace(decodeUtf8(body.subarray(start, cut)) ?? '');
 }
 

@@ -177,7 +177,7 @@ class HeaderLines {
     const end = this.#bytes.indexOf(0x0a, start);
     this.#position = end + 1;
     const colon = this.#bytes.indexOf(0x3a, start);
-    if (colon === -1 || colon >= end || this.#bytes[colon + 1] !== 0x20 || colon + 1 >= end) {
+    if (colon === -1 || colon >= end || this.#bytes[colon + 1] !== 0x20) {
       throw new StoredVersionError(this.#number, 'is not "key: value"');
     }
     const key = decodeUtf8(this.#bytes.subarray(start, colon));

@@ -75,7 +75,7 @@ describe('`findFrontMatter()`', () => {
 
   it('says which line makes it text, and whether an open block had keys', () => {
     expect(find('---\n\n# c\nprose\n---\n')).toMatchObject({ kind: 'text', line: 4 });
-    expect(find('---\n\n# c\n---\n')).toMatchObject({ kind: 'text', line: 3 });
+    expect(find('---\n\n# c\n# d\n---\n')).toMatchObject({ kind: 'text', line: 3 });
     expect(find('---\na: b\n')).toMatchObject({ kind: 'unclosed', keyed: true });
     expect(find('---\nprose\n')).toMatchObject({ kind: 'unclosed', keyed: false });
   });

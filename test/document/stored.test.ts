@@ -167,7 +167,7 @@ describe('`inspectStored()`', () => {
     ['a previous hash in upper case', `${V2.replace(HASH, HASH.toUpperCase())}---\n`, 4],
     ['a short previous hash', `${V2.replace(HASH, HASH.slice(1))}---\n`, 4],
     ['an unknown bare key', `${V1}owner: x\n---\n`, 4],
-    ['a reserved key', `${V1}meta.version: 1\n---\n`, 4],
+    ['a reserved key', `${V1}meta.version: 1\nmeta.x: y\n---\n`, 4],
     ['a prefix alone', `${V1}meta.: 1\n---\n`, 4],
     ['an indented key', `${V1} title: x\n---\n`, 4],
     ['a space before the colon', `${V1}title : x\n---\n`, 4],
