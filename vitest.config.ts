@@ -2,13 +2,18 @@ import { defineConfig } from 'vitest/config';
 
 // Three projects: `tidy` checks the shape of the code, `unit` is deterministic (no ports, no child
 // processes, no real time), `real` is everything that needs processes, sockets and servers.
+
+// CommonJS packages look in tests as they look in Node: their default is what they export.
+const deps = { interopDefault: false };
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'tidy', include: ['test/tidy.test.ts', 'test/package.test.ts'] } },
+      { test: { name: 'tidy', deps, include: ['test/tidy.test.ts', 'test/package.test.ts'] } },
       {
         test: {
           name: 'unit',
+          deps,
           include: ['test/**/*.test.ts'],
           exclude: ['test/tidy.test.ts', 'test/package.test.ts', 'test/real/**'],
           testTimeout: 60_000,
@@ -17,6 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'real',
+          deps,
           include: ['test/real/**/*.test.ts'],
           fileParallelism: false,
           testTimeout: 300_000,

@@ -1,5 +1,6 @@
 /** One request's reads: the first chooses the snapshot, and all that follow use the same (I15). */
 import type { CallOptions } from '../blob/index.ts';
+import { abortable } from './base/abortable.ts';
 import type { Clock } from './base/clock.ts';
 import { StoreError } from './base/errors.ts';
 import type { BodySource } from './snapshot/body-reader.ts';
@@ -83,28 +84,35 @@ export class View implements StateReader, AsyncDisposable {
     return this.close();
   }
 
-  #exact(options: CallOptions): Promise<SnapshotReader> {
-    return this.#choose(() => this.#parts.follower.atTip({ signal: options.signal }));
+  #exact({ signal }: CallOptions): Promise<SnapshotReader> {
+    return this.#choose(signal, () => this.#parts.follower.atTip());
   }
 
-  #fresh(options: CallOptions): Promise<SnapshotReader> {
+  #fresh({ signal }: CallOptions): Promise<SnapshotReader> {
     const { follower, freshMs } = this.#parts;
-    return this.#choose(() => follower.within(freshMs, { signal: options.signal }));
+    return this.#choose(signal, () => follower.within(freshMs));
   }
 
-  async #choose(snapshot: () => ReturnType<Follower['atTip']>): Promise<SnapshotReader> {
+  /** Reads that are made at once share the choice, so it hears to none of their signals alone. */
+  async #choose(
+    signal: AbortSignal | undefined,
+    snapshot: () => ReturnType<Follower['atTip']>,
+  ): Promise<SnapshotReader> {
     this.#check();
-    this.#reader ??= snapshot().then((chosen) => new SnapshotReader(chosen, this.#parts.bodies));
-    const reader = this.#reader;
-    try {
-      const chosen = await reader;
-      this.#check();
-      return chosen;
-    } catch (error) {
-      // A failed choice is none: the next read may choose again.
+    signal?.throwIfAborted();
+    const chosen = await abortable(this.#reader ?? this.#start(snapshot), signal);
+    this.#check();
+    return chosen;
+  }
+
+  #start(snapshot: () => ReturnType<Follower['atTip']>): Promise<SnapshotReader> {
+    const reader = snapshot().then((chosen) => new SnapshotReader(chosen, this.#parts.bodies));
+    this.#reader = reader;
+    // A failed choice is none: the next read may choose again.
+    reader.catch(() => {
       if (this.#reader === reader) this.#reader = null;
-      throw error;
-    }
+    });
+    return reader;
   }
 
   #check(): void {

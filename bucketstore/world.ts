@@ -112,7 +112,7 @@ export class World implements AsyncDisposable {
    * Commits up to 64 mutations in one slot, or none of them: the first that is refused refuses all.
    * @throws StoreError as `publish`; RangeError for an empty or larger group
    */
-  commit(
+  async commit(
     requests: readonly MutationRequest[],
     options: WriteOptions = {},
   ): Promise<readonly MutationResult[]> {

@@ -4,6 +4,7 @@
  * Only a missing next name confirms a tip, as of the time the look began: dating it later would break
  * the bound on how old a search may be (I14). Readers share a look that began after they asked.
  */
+import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
 import { integrityError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
@@ -60,7 +61,8 @@ export class Follower {
    * @throws StoreError `UNAVAILABLE`, `LOCATION`, `INTEGRITY`; the signal's reason when it aborts
    */
   async atTip(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Snapshot> {
-    await this.#share(this.#nextLook(), options.signal);
+    options.signal?.throwIfAborted();
+    await abortable(this.#nextLook().result, options.signal);
     return this.#snapshot;
   }
 
@@ -69,6 +71,7 @@ export class Follower {
     ms: number,
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Snapshot> {
+    options.signal?.throwIfAborted();
     if (this.#parts.clock.monotonic() - this.#confirmedAt <= ms) return this.#snapshot;
     return this.atTip(options);
   }
@@ -159,21 +162,5 @@ export class Follower {
   #take(read: ReadSlot): Sequence {
     this.enter(read);
     return sequence(Math.max(read.slot.last, this.#snapshot.tip.sequence) + 1);
-  }
-
-  /** Waits for a shared look no longer than the reader's own signal allows. */
-  async #share(look: Look, signal: AbortSignal | undefined): Promise<void> {
-    if (signal === undefined) return look.result;
-    signal.throwIfAborted();
-    let onAbort = (): void => undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      await Promise.race([look.result, aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
   }
 }

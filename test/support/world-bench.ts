@@ -1,0 +1,56 @@
+/** A location in memory under virtual time, and stores opened on it: what most tests of the store need. */
+import type { BlobStore } from '../../blob/blob.ts';
+import { createMemoryBucket } from '../../blob/memory.ts';
+import { type OpenOptions, openWorld, type Settings, type World } from '../../bucketstore/index.ts';
+import { ManualClock } from './manual-clock.ts';
+import { SeededRandom } from './seeded-random.ts';
+
+export interface BenchOpen extends Omit<OpenOptions, 'components' | 'settings'> {
+  readonly settings?: Partial<Settings>;
+  /** What this store talks to. Default the bench's bucket itself. */
+  readonly bucket?: BlobStore;
+}
+
+export class WorldBench {
+  readonly clock: ManualClock = new ManualClock();
+  readonly random: SeededRandom;
+  /** The location, without anything in between. */
+  readonly bucket: BlobStore;
+
+  constructor(seed = 1) {
+    this.random = new SeededRandom(seed);
+    this.bucket = createMemoryBucket({ timing: this.clock, name: 'memory:bench' });
+  }
+
+  /** Opens one more store; the first makes the world. Runs time as far as that takes. */
+  open({ bucket = this.bucket, settings = {}, ...options }: BenchOpen = {}): Promise<World> {
+    const { clock, random } = this;
+    const components = { clock, random, bucket };
+    const opening = openWorld('memory:bench', { create: true, ...options, settings, components });
+    return this.run(opening);
+  }
+
+  /** Moves time until `work` settles. */
+  run<T>(work: Promise<T>): Promise<T> {
+    return this.clock.run(work);
+  }
+
+  /** All keys below a prefix of the location. */
+  async keys(prefix = ''): Promise<readonly string[]> {
+    const page = await this.bucket.list({ prefix, limit: 1000 });
+    return page.objects.map(({ key }) => key);
+  }
+
+  /** The bytes of an object that must be there. */
+  async bytes(key: string): Promise<Uint8Array> {
+    const found = await this.bucket.get(key);
+    if (!found.found) throw new Error(`${key} is not there`);
+    return found.bytes;
+  }
+
+  /** Puts other bytes in the place of an object, or makes one. */
+  async put(key: string, bytes: Uint8Array | string): Promise<void> {
+    await this.bucket.delete(key);
+    await this.bucket.create(key, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+  }
+}
