@@ -37,5 +37,12 @@ export type {
 } from './snapshot/reader.ts';
 export type { ListQuery } from './snapshot/snapshot.ts';
 export type { ListEntry } from './snapshot/state.ts';
+export {
+  type Problem,
+  type VerifyCounts,
+  type VerifyOptions,
+  type VerifyReport,
+  verifyWorld,
+} from './verify.ts';
 export type { View } from './view.ts';
 export type { CloseOptions, LogEntry, World, WorldStat, WriteOptions } from './world.ts';

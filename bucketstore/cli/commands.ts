@@ -1,6 +1,30 @@
 /** Every command, in the order help shows them. */
+import { append } from './append.ts';
+import { archive, unarchive } from './archive.ts';
 import type { Command } from './command.ts';
 import { doctor } from './doctor.ts';
-import { ground } from './ground.ts';
+import { get } from './get.ts';
+import { importCommand } from './import.ts';
+import { init } from './init.ts';
+import { log } from './log.ts';
+import { ls } from './ls.ts';
+import { put } from './put.ts';
+import { stat } from './stat.ts';
+import { verify } from './verify.ts';
+import { versions } from './versions.ts';
 
-export const commands: readonly Command[] = [doctor, ground];
+export const commands: readonly Command[] = [
+  init,
+  importCommand,
+  put,
+  get,
+  append,
+  archive,
+  unarchive,
+  ls,
+  versions,
+  log,
+  stat,
+  verify,
+  doctor,
+];

@@ -37,11 +37,17 @@ export function programHelp(commands: readonly Command[]): string {
 }
 
 /** Help of one command. */
-export function commandHelp({ name, summary, usage, flags, examples }: Command): string {
-  const all = {
+export function commandHelp({ name, summary, usage, flags, examples, notes }: Command): string {
+  const all: Command['flags'] = {
     ...flags,
-    json: { type: 'boolean', help: 'One line of JSON for programs.' },
-  } as Command['flags'];
+    location: {
+      type: 'string',
+      value: 'LOCATION',
+      help: 'The location, in the place of the first argument.',
+    },
+    json: { type: 'boolean', help: 'JSON for programs, one object a line.' },
+    help: { type: 'boolean', help: 'This text.' },
+  };
   const rows = Object.entries(all).map(([flag, { value, type, help }]) => {
     return [`--${flag}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`, help] as const;
   });
@@ -53,6 +59,7 @@ export function commandHelp({ name, summary, usage, flags, examples }: Command):
     '',
     'Flags:',
     ...rows.map(([left, help]) => `  ${left.padEnd(width)}  ${help}`),
+    ...(notes === undefined ? [] : ['', ...notes]),
     '',
     'Examples:',
     ...examples.map((example) => `  ${example}`),

@@ -2,7 +2,8 @@
 import type { StoreError } from '../base/errors.ts';
 import type { Output } from './command.ts';
 
-interface Stream {
+/** Where output goes: what a process's streams have of what is needed here. */
+export interface Stream {
   write(data: string | Uint8Array): unknown;
   readonly isTTY?: boolean | undefined;
 }
@@ -41,8 +42,18 @@ export function createOutput(json: boolean, out: Stream, err: Stream): Output {
   };
 }
 
-/** One line that says what went wrong and what became of a write; with `--json` an object. */
-export function describeError(error: StoreError, json: boolean): string {
+/**
+ * One line that says what went wrong and, of a command that asks for a change, what became of that; with
+ * `--json` an object.
+ */
+export function describeError(
+  error: StoreError,
+  { json, writes }: { readonly json: boolean; readonly writes: boolean },
+): string {
   if (json) return JSON.stringify({ error: error.toJSON() });
-  return `bucketstore: ${error.message.replaceAll('\n', ' ')} [${error.code}]`;
+  const message = error.message.replaceAll('\n', ' ');
+  const { outcome } = error;
+  const said = outcome === null || message.startsWith(outcome);
+  const words = writes && !said ? `${outcome}: ${message}` : message;
+  return `bucketstore: ${words} [${error.code}]`;
 }

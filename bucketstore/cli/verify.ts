@@ -1,0 +1,55 @@
+/** `bucketstore verify`: reads everything a world says, and holds it against everything else. */
+import { ERROR_CODES } from '../base/errors.ts';
+import { type VerifyCounts, type VerifyReport, verifyWorld } from '../verify.ts';
+import { type Command, type CommandContext, isSet } from './command.ts';
+import { readLocation } from './location.ts';
+import { worldArguments } from './world.ts';
+
+export const verify: Command = {
+  name: 'verify',
+  summary: 'Read a world from its marker to its tip, and name every object that is not right.',
+  usage: 'LOCATION [--deep]',
+  flags: {
+    deep: { type: 'boolean', help: 'Read large bodies too; else only their sizes are asked for.' },
+  },
+  notes: [
+    'Exit status 6 when anything is wrong. Writes nothing; safe beside any number of writers.',
+  ],
+  examples: [
+    'bucketstore verify file:./data',
+    'bucketstore verify gs://my-bucket/notes --deep --json',
+  ],
+  run: runVerify,
+};
+
+async function runVerify(context: CommandContext): Promise<number> {
+  const { location } = worldArguments(context);
+  readLocation(location);
+  const { output, signal, components } = context;
+  const report = await verifyWorld(location, {
+    components,
+    signal,
+    deep: isSet(context, 'deep'),
+    onProgress: (counts) => output.progress(countsLine(counts)),
+  });
+  output.result({ location, ...report }, reportLines(report));
+  return report.problemCount === 0 ? 0 : ERROR_CODES.INTEGRITY.exit;
+}
+
+function countsLine({ slots, entries, inlined, blobs }: VerifyCounts): string {
+  return `${slots} slots, ${entries} entries, ${inlined} versions in slots, ${blobs} in blobs`;
+}
+
+function reportLines(report: VerifyReport): readonly string[] {
+  const { problems, problemCount, strays, earlier, deep } = report;
+  const unread = report.blobs > 0 && !deep ? ' (blobs by size only; --deep reads them)' : '';
+  return [
+    `world ${report.worldId ?? 'unknown'}, sequence ${report.sequence}, ${report.documents} documents`,
+    `checked ${countsLine(report)}${unread}`,
+    ...strays.map((key) => `unused: ${key} lies inside another slot's range`),
+    ...(earlier > 0 ? [`unused: ${earlier} slots of an earlier life`] : []),
+    ...problems.map(({ object, problem }) => `wrong: ${object}: ${problem}`),
+    ...(problemCount > problems.length ? [`and ${problemCount - problems.length} more`] : []),
+    problemCount === 0 ? 'all is as it must be' : `${problemCount} problems`,
+  ];
+}

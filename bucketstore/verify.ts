@@ -1,0 +1,300 @@
+/**
+ * Verification: everything that a world says is read anew and held against everything else. Nothing of
+ * an opened world is used, no cache and no earlier answer.
+ */
+import { type BlobStore, openBucket } from '../blob/index.ts';
+import { isStoreError, StoreError } from './base/errors.ts';
+import { createLimit } from './base/limit.ts';
+import { readAhead } from './base/read-ahead.ts';
+import { type Sequence, sequence } from './base/sequence.ts';
+import { STORED_BYTES_MAX } from './document/stored.ts';
+import { assertEmpty, type ReadMarker, readMarker } from './genesis.ts';
+import { bucketFailure } from './log/failure.ts';
+import { blobKey, LOG_PREFIX, MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
+import { type DecodedSlot, decodeSlot } from './log/slot.ts';
+import { type OpenOptions, readComponents, readSettings } from './options.ts';
+import { applySlot } from './snapshot/apply.ts';
+import { Snapshot } from './snapshot/snapshot.ts';
+import {
+  type DescribedVersion,
+  type Problem,
+  slotVersionProblems,
+  stagedVersions,
+  versionProblem,
+} from './verify-rules.ts';
+
+export type { Problem } from './verify-rules.ts';
+
+export interface VerifyOptions extends Pick<OpenOptions, 'settings' | 'components' | 'signal'> {
+  /** Read blobs too, instead of asking for their size. Default false. */
+  readonly deep?: boolean | undefined;
+  /** Told after each slot and each blob. */
+  readonly onProgress?: ((done: VerifyCounts) => void) | undefined;
+}
+
+export interface VerifyCounts {
+  readonly slots: number;
+  readonly entries: number;
+  /** Stored versions in slots, each read and checked. */
+  readonly inlined: number;
+  /** Stored versions in blobs, read when `deep`, else asked for. */
+  readonly blobs: number;
+}
+
+export interface VerifyReport extends VerifyCounts {
+  /** null when the marker is not readable. */
+  readonly worldId: string | null;
+  readonly incarnationId: string | null;
+  /** The last sequence that could be followed. */
+  readonly sequence: number;
+  readonly documents: number;
+  readonly deep: boolean;
+  /** Slots of an earlier life, below the start: nobody reads them. */
+  readonly earlier: number;
+  /** Slot names inside the range of another slot, left by a writer that slept: nobody reads them. */
+  readonly strays: readonly string[];
+  /** The first thousand; empty when all is well. */
+  readonly problems: readonly Problem[];
+  readonly problemCount: number;
+}
+
+/** What the report names at most (I17). */
+const NAMED_MAX = 1000;
+const READ_AHEAD = 16;
+const LIST_LIMIT = 1000;
+
+/**
+ * Reads a world from its marker to its tip and says what is wrong with it. One `get` for the marker and
+ * each slot, one list for a thousand slots, and a `head` for each retained version in a blob, or a `get`
+ * when `deep`. Memory: the state of the world, and a few slots.
+ * @throws StoreError `NOT_FOUND` when no world is there; `LOCATION`, `UNAVAILABLE`,
+ *   `UNSUPPORTED_FORMAT`. What is wrong with the world itself is not thrown
+ */
+export async function verifyWorld(
+  location: string,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
+  const { clock, random, observer, bucket: given } = readComponents(options.components);
+  const { readLane, bulkLane } = readSettings(options.settings);
+  const lanes = {
+    commit: createLimit(1),
+    read: createLimit(readLane),
+    bulk: createLimit(bulkLane),
+  };
+  const parts = { timing: clock, chance: random, lanes, observer };
+  const bucket = given ?? (await openBucket(location, parts));
+  try {
+    const verifier = new Verifier(bucket, options);
+    const marker = await verifier.marker({ bucket, clock, random, signal: options.signal });
+    if (marker !== null) await verifier.world(marker);
+    return verifier.report();
+  } catch (error) {
+    throw bucketFailure(error);
+  } finally {
+    if (given === undefined) await bucket.close();
+  }
+}
+
+class Verifier {
+  readonly #bucket: BlobStore;
+  readonly #options: VerifyOptions;
+  readonly #counts = { slots: 0, entries: 0, inlined: 0, blobs: 0 };
+  readonly #problems: Problem[] = [];
+  readonly #strays: string[] = [];
+  #problemCount = 0;
+  #earlier = 0;
+  #snapshot: Snapshot | null = null;
+  /** The chain ends early: what follows is only looked at by itself. */
+  #broken = false;
+
+  constructor(bucket: BlobStore, options: VerifyOptions) {
+    this.#bucket = bucket;
+    this.#options = options;
+  }
+
+  /** The marker; null when it is damaged, which is then noted. */
+  async marker(parts: Parameters<typeof assertEmpty>[0]): Promise<ReadMarker | null> {
+    try {
+      const found = await readMarker(parts);
+      if (found === null) {
+        await assertEmpty(parts);
+        throw new StoreError('NOT_FOUND', `no world is at ${this.#bucket.name}`);
+      }
+      return found;
+    } catch (error) {
+      this.#noteIntegrity(error, MARKER_KEY);
+      return null;
+    }
+  }
+
+  async world({ marker, hash }: ReadMarker): Promise<void> {
+    if (marker.start.root !== null) {
+      throw new StoreError(
+        'UNSUPPORTED_FORMAT',
+        `${MARKER_KEY}: the world starts from a checkpoint, which this version cannot read`,
+        { details: { object: MARKER_KEY } },
+      );
+    }
+    this.#snapshot = Snapshot.atStart(marker, hash);
+    const start = this.#next();
+    for await (const read of readAhead(this.#names(start), READ_AHEAD, (name) => this.#get(name))) {
+      await this.#slot(read.name, read.bytes);
+    }
+    await this.#beyondTheList();
+    await this.#blobs();
+  }
+
+  report(): VerifyReport {
+    const snapshot = this.#snapshot;
+    return {
+      worldId: snapshot?.identity.worldId ?? null,
+      incarnationId: snapshot?.identity.incarnationId ?? null,
+      sequence: snapshot?.tip.sequence ?? 0,
+      documents: snapshot?.documentCount ?? 0,
+      deep: this.#options.deep ?? false,
+      ...this.#counts,
+      earlier: this.#earlier,
+      strays: this.#strays,
+      problems: this.#problems,
+      problemCount: this.#problemCount,
+    };
+  }
+
+  /** Names of slots from the start on; what else lies under `log/` is noted. */
+  async *#names(start: Sequence): AsyncGenerator<Sequence> {
+    const { signal } = this.#options;
+    let after: string | undefined;
+    for (;;) {
+      const query = { prefix: LOG_PREFIX, after, limit: LIST_LIMIT };
+      const page = await this.#bucket.list(query, { signal, lane: 'bulk' });
+      for (const { key } of page.objects) {
+        const name = parseSlotKey(key);
+        if (name === null) this.#note(key, 'is no slot name; nothing else belongs under log/');
+        else if (name < start) this.#earlier++;
+        else yield name;
+      }
+      after = page.objects.at(-1)?.key;
+      if (!page.more || after === undefined) return;
+    }
+  }
+
+  async #get(name: Sequence): Promise<{ name: Sequence; bytes: Uint8Array | null }> {
+    const { signal } = this.#options;
+    const found = await this.#bucket.get(slotKey(name), { signal, lane: 'bulk' });
+    return { name, bytes: found.found ? found.bytes : null };
+  }
+
+  /** One listed slot: by itself, and as the next of the chain. */
+  async #slot(name: Sequence, bytes: Uint8Array | null): Promise<void> {
+    if (bytes === null) return this.#note(slotKey(name), 'was listed, and is gone');
+    while (!this.#broken && this.#next() < name) await this.#missed(name);
+    if (!this.#broken && name < this.#next()) {
+      if (this.#strays.length < NAMED_MAX) this.#strays.push(slotKey(name));
+      return;
+    }
+    this.#take(name, bytes);
+  }
+
+  /** A name that the list lacks is read directly, so a hole in a list is never one in the log. */
+  async #missed(later: Sequence): Promise<void> {
+    const { name, bytes } = await this.#get(this.#next());
+    if (bytes !== null) return this.#take(name, bytes);
+    this.#note(slotKey(name), `missing, while ${slotKey(later)} is there; nothing after it holds`);
+    this.#broken = true;
+  }
+
+  /** What was committed while the list was read. */
+  async #beyondTheList(): Promise<void> {
+    while (!this.#broken) {
+      const { name, bytes } = await this.#get(this.#next());
+      if (bytes === null) return;
+      this.#take(name, bytes);
+    }
+  }
+
+  #take(name: Sequence, bytes: Uint8Array): void {
+    this.#options.signal?.throwIfAborted();
+    const key = slotKey(name);
+    try {
+      const decoded = decodeSlot(key, bytes);
+      if (!this.#broken) this.#follow(decoded, bytes);
+      this.#counts.slots++;
+      this.#counts.entries += decoded.slot.entries.length;
+      this.#counts.inlined += decoded.slot.inlined.length;
+      this.#options.onProgress?.(this.#counts);
+    } catch (error) {
+      this.#noteIntegrity(error, key);
+      this.#broken = true;
+    }
+  }
+
+  #follow({ slot, hash }: DecodedSlot, bytes: Uint8Array): void {
+    const before = this.#state();
+    this.#snapshot = applySlot(before, slot, hash);
+    for (const { object, problem } of slotVersionProblems(before, slot, bytes)) {
+      this.#note(object, problem);
+    }
+  }
+
+  async #blobs(): Promise<void> {
+    const staged = stagedVersions(this.#state());
+    const checks = readAhead(staged, READ_AHEAD, async (version) => {
+      const key = blobKey(version.epoch, version.record.storedHash);
+      return { key, problem: await this.#blobProblem(key, version) };
+    });
+    for await (const { key, problem } of checks) {
+      this.#options.signal?.throwIfAborted();
+      if (problem !== null) this.#note(key, problem);
+      this.#counts.blobs++;
+      this.#options.onProgress?.(this.#counts);
+    }
+  }
+
+  async #blobProblem(key: string, version: DescribedVersion): Promise<string | null> {
+    const { signal, deep } = this.#options;
+    const where = `${version.path} version ${version.record.version}`;
+    try {
+      if (deep === true) {
+        const found = await this.#bucket.get(key, { signal, lane: 'bulk' });
+        if (found.found) return versionProblem(version, found.bytes);
+      } else {
+        const found = await this.#bucket.head(key, { signal, lane: 'bulk' });
+        if (found.found) return sizeProblem(found.attributes.size);
+      }
+      return `missing, and ${where} is in it`;
+    } catch (error) {
+      const failure = bucketFailure(error);
+      if (isStoreError(failure) && failure.code === 'INTEGRITY') return failure.message;
+      throw failure;
+    }
+  }
+
+  #state(): Snapshot {
+    if (this.#snapshot === null) throw new TypeError('no marker has been read');
+    return this.#snapshot;
+  }
+
+  #next(): Sequence {
+    return sequence(this.#state().tip.sequence + 1);
+  }
+
+  /** Notes an integrity error; anything else is no finding and goes on. */
+  #noteIntegrity(error: unknown, object: string): void {
+    const failure = bucketFailure(error);
+    if (!isStoreError(failure) || failure.code !== 'INTEGRITY') throw failure;
+    const named = failure.details.object ?? object;
+    const prefix = `${named}: `;
+    const { message } = failure;
+    this.#note(named, message.startsWith(prefix) ? message.slice(prefix.length) : message);
+  }
+
+  #note(object: string, problem: string): void {
+    this.#problemCount++;
+    if (this.#problems.length < NAMED_MAX) this.#problems.push({ object, problem });
+  }
+}
+
+function sizeProblem(size: number): string | null {
+  if (size > 0 && size <= STORED_BYTES_MAX) return null;
+  return `${size} bytes, and a stored version has 1 to ${STORED_BYTES_MAX}`;
+}
