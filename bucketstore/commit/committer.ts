@@ -178,16 +178,16 @@ export class Committer {
 
   async #createSlot(batch: Batch): Promise<void> {
     const { follower, clock } = this.#parts;
+    // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle time.
+    const gone = follower.tipUnseen ? await this.#checkTip() : null;
+    if (gone !== null) throw gone;
     const members = batch.judged.filter(isCommitting).map(({ member }) => member);
     if (members.some(({ answered }) => answered.aborted)) return;
     const encoded = this.#encode(batch);
     const { first } = encoded.slot;
     for (const member of members) member.sent(batch.base.tip.sequence);
     const startedAt = clock.monotonic();
-    const tipChecked = follower.tipUnseen ? this.#checkTip() : null;
     const result = await this.#append(members, encoded);
-    const gone = await tipChecked;
-    if (gone !== null) throw gone;
     if (result.outcome === 'lost') {
       follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
       this.#publishLost(first);
