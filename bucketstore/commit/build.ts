@@ -150,7 +150,7 @@ class BatchBuilder {
     for (const mutation of member.mutations) {
       const at = sequence(this.#nextSequence() + changes.length);
       const { entry, stored, result } = await this.#mutations.build(this.#draft, mutation, at);
-      results.push(result);
+      results.push(grouped ? { ...result, op: member.op } : result);
       if (entry === null) continue;
       const inlined = this.#inlines(stored, grouped, inlinedBytes);
       if (inlined) inlinedBytes += stored?.byteLength ?? 0;
@@ -162,7 +162,7 @@ class BatchBuilder {
       this.#judged.push({ member, kind: 'answer', results });
       return true;
     }
-    const marked = markGroup(changes);
+    const marked = markGroup(changes, member.op);
     const texts = marked.map(({ entry }) => entryText(entry));
     const header = headerBytes(texts);
     if (!this.#hasRoom(marked.length, header, inlinedBytes)) return false;
@@ -225,11 +225,16 @@ function placed(entry: UnplacedEntry, epoch: number, inlined: boolean): Mutation
   return { ...entry, at: inlined ? 'slot' : { epoch } };
 }
 
-/** The first entry of a group says how many commit together. */
-function markGroup(changes: readonly Change[]): readonly Change[] {
+/**
+ * The first entry of a group says how many commit together, and carries the ID that the whole group is
+ * asked for by: the mutation that it was given to may have had nothing to commit.
+ */
+function markGroup(changes: readonly Change[], op: string): readonly Change[] {
   const [first, ...rest] = changes;
-  if (first === undefined || rest.length === 0) return changes;
-  return [{ ...first, entry: { ...first.entry, group: changes.length } }, ...rest];
+  if (first === undefined) return changes;
+  const group = rest.length === 0 ? {} : { group: changes.length };
+  if (rest.length === 0 && first.entry.op === op) return changes;
+  return [{ ...first, entry: { ...first.entry, op, ...group } }, ...rest];
 }
 
 /** @throws StoreError `SIZE_LIMIT` for entries that no slot has room for */

@@ -34,6 +34,8 @@ export async function recall(
   const read = await parts.log.read(place.slot, options);
   if (read === null) throw integrityError(slotKey(place.slot), 'missing, and operations are in it');
   const results: MutationResult[] = [];
+  const first = read.slot.entries[place.sequence - read.slot.first];
+  const op = first !== undefined && isMutation(first) ? first.op : '';
   const count = groupSize(read.slot, place.sequence);
   for (let at = place.sequence; at < place.sequence + count; at = sequence(at + 1)) {
     const entry = read.slot.entries[at - read.slot.first];
@@ -42,8 +44,8 @@ export async function recall(
     }
     results.push(
       entry.kind === 'archive'
-        ? archiveResult(snapshot, entry, at)
-        : await writeResult(parts, snapshot, entry, at, options),
+        ? archiveResult(snapshot, { ...entry, op }, at)
+        : await writeResult(parts, snapshot, { ...entry, op }, at, options),
     );
   }
   return results;

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../bucketstore/base/canonical.ts';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { putTogether, takeApart } from '../log/forge.ts';
-import { lostAnswer, withFaults } from '../support/faulty-bucket.ts';
+import { lostAnswer, type Rule, withFaults } from '../support/faulty-bucket.ts';
 import { type Lie, withLie } from '../support/lying-bucket.ts';
 import { failureOf } from '../support/outcome.ts';
 import { WorldBench } from '../support/world-bench.ts';
@@ -80,10 +80,8 @@ describe('an empty location', () => {
 
   test('a lost answer to the marker’s create is no failure', async () => {
     const bench = new WorldBench();
-    const rule = { operation: 'create', key: (key: string) => key === MARKER, fault: lostAnswer };
-    const faulty = withFaults(bench.bucket, [{ ...rule, operation: 'create' }], {
-      timing: bench.clock,
-    });
+    const rule: Rule = { operation: 'create', key: (key) => key === MARKER, fault: lostAnswer };
+    const faulty = withFaults(bench.bucket, [rule], { timing: bench.clock });
     const world = await bench.open({ bucket: faulty.store });
     expect(faulty.hits()).toEqual([1]);
     expect((await bench.open()).worldId).toBe(world.worldId);

@@ -2,6 +2,8 @@
 import type { BlobStore } from '../../blob/blob.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { type OpenOptions, openWorld, type Settings, type World } from '../../bucketstore/index.ts';
+import type { Slot } from '../../bucketstore/log/records.ts';
+import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { ManualClock } from './manual-clock.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -46,6 +48,12 @@ export class WorldBench {
     const found = await this.bucket.get(key);
     if (!found.found) throw new Error(`${key} is not there`);
     return found.bytes;
+  }
+
+  /** The slots of the log, in order. */
+  async slots(): Promise<readonly Slot[]> {
+    const keys = await this.keys('_demarkus/v1/log/');
+    return Promise.all(keys.map(async (key) => decodeSlot(key, await this.bytes(key)).slot));
   }
 
   /** Puts other bytes in the place of an object, or makes one. */
