@@ -41,7 +41,7 @@ export interface CommandContext {
   readonly readInput: () => Promise<Uint8Array>;
   /** Handed to every world that is opened; for tests. */
   readonly components: Partial<Components>;
-  /** Runs another command line as the program would, its standard output to `write`. */
+  /** Runs another command line as the program would, all that it says to `write`. */
   readonly runOther: (argv: readonly string[], write: (text: string) => void) => Promise<number>;
 }
 

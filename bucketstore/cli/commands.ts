@@ -10,6 +10,7 @@ import { log } from './log.ts';
 import { ls } from './ls.ts';
 import { put } from './put.ts';
 import { stat } from './stat.ts';
+import { tour } from './tour.ts';
 import { verify } from './verify.ts';
 import { versions } from './versions.ts';
 
@@ -27,4 +28,5 @@ export const commands: readonly Command[] = [
   stat,
   verify,
   doctor,
+  tour,
 ];

@@ -27,7 +27,7 @@ async function runGet(context: CommandContext): Promise<number> {
   const { signal, output } = context;
   const document = await withWorld(context, location, async (world) => {
     await using view = world.view();
-    return view.get(path, { version, signal });
+    return await view.get(path, { version, signal });
   });
   if (document.archived && !isSet(context, 'archived')) {
     throw new StoreError(

@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 /** The process around the program: its streams, its signals and its exit status. */
-import { setMaxListeners } from 'node:events';
 import { StoreError } from '../base/errors.ts';
 import { runProgram } from './program.ts';
 
 const interrupted = new AbortController();
-// Every request under way listens to it, and there are more than ten: no leak, whatever Node assumes.
-setMaxListeners(0, interrupted.signal);
 // Once: a second Ctrl-C ends the process at once.
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => interrupted.abort(new StoreError('INTERRUPTED', 'interrupted')));

@@ -1,4 +1,5 @@
 /** The program without its process: reads a command line, runs one command, and gives its status. */
+import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
 import { bucketFailure } from '../log/failure.ts';
@@ -23,6 +24,8 @@ export interface Host {
 
 /** Runs one command line. Resolves with the exit status, whatever happens. */
 export async function runProgram(host: Host): Promise<number> {
+  // Every request under way listens to it, and there are more than ten: no leak, whatever Node assumes.
+  setMaxListeners(0, host.signal);
   const [name, ...args] = host.argv;
   const json = host.argv.includes('--json');
   const command = commands.find((one) => one.name === name);
@@ -68,7 +71,10 @@ async function runCommand(
     signal,
     readInput,
     components,
-    runOther: (argv, write) => runProgram({ ...host, argv, stdout: textStream(write) }),
+    runOther: (argv, write) => {
+      const stream = textStream(write);
+      return runProgram({ ...host, argv, stdout: stream, stderr: stream });
+    },
   };
   return command.run(context);
 }
