@@ -1,6 +1,6 @@
-// Goal: nothing that a killed process leaves stays for ever, and nothing that is in use is taken away.
-// Method: temporary files of made-up owners and ages in a bucket's directory, and a file system whose clock
-// is moved.
+// Goal: nothing that a killed process leaves stays for ever, and nothing that is in use is taken
+// away. Method: temporary files of made-up owners and ages in a bucket's directory, and a file
+// system whose clock is moved.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ describe('temporary files', () => {
     expect((await readdir(temp)).sort()).toEqual(['by hand', 'new~alive~1']);
   });
 
-  test('of unknown owners go by age: an hour for new ones, two seconds for deleted ones', async () => {
+  test('of unknown owners go by age: an hour for new, two seconds for deleted ones', async () => {
     const directory = await freshDirectory();
     const temp = join(directory, '.bucketstore-tmp');
     await mkdir(temp);
@@ -49,7 +49,7 @@ describe('temporary files', () => {
     expect(await openAt(3_700_000)).toEqual([]);
   });
 
-  test('`processOwners` knows itself, a process that is gone, and what it cannot know', async () => {
+  test('`processOwners` knows itself, what is gone, and what it cannot know', async () => {
     const self = await processOwners.self();
     expect(await processOwners.state(self)).toBe('alive');
     expect(await processOwners.state(self.replace(/-\d+$/, '-1'))).toBe('dead');

@@ -14,7 +14,9 @@ export interface BlobFixture {
 export interface BlobSupports {
   /** `replace` at a generation. */
   readonly replace?: boolean | undefined;
-  /** Deleting and creating again the *same bytes* changes the generation (not where it is an ETag). */
+  /**
+   * Deleting and creating again the *same bytes* changes the generation (not where it is an ETag).
+   */
   readonly uniqueGenerations?: boolean | undefined;
   /** Keys with an empty segment: `a//b`, `/a`, `a/`. */
   readonly emptySegments?: boolean | undefined;
@@ -27,8 +29,8 @@ export interface BlobContractOptions {
   readonly factory: () => BlobFixture | Promise<BlobFixture>;
   readonly supports?: BlobSupports | undefined;
   /**
-   * Share of the full counts, in (0, 1], for slow servers. Default 1. The case of more than 1,000 keys
-   * keeps its count at any scale, since it is about the page limit.
+   * Share of the full counts, in (0, 1], for slow servers. Default 1. The case of more than 1,000
+   * keys keeps its count at any scale, since it is about the page limit.
    */
   readonly scale?: number | undefined;
 }

@@ -1,4 +1,7 @@
-/** The cases of the bucket contract about listing: byte order, exact prefixes, exclusive offsets, pages. */
+/**
+ * The cases of the bucket contract about listing: byte order, exact prefixes, exclusive offsets,
+ * pages.
+ */
 import assert from 'node:assert/strict';
 import {
   assertBytes,
@@ -64,7 +67,9 @@ export async function list({ store, supports }: BlobCaseContext): Promise<void> 
   }
 }
 
-/** More keys than a page holds, in an order that UTF-16 gets wrong, through pages of several sizes. */
+/**
+ * More keys than a page holds, in an order that UTF-16 gets wrong, through pages of several sizes.
+ */
 export async function byteOrderOver1000Keys({ store }: BlobCaseContext): Promise<void> {
   // U+FF21 is ef bc a1 and U+1D400 is f0 9d 90 80: the other way round than their UTF-16 units.
   const letters = ['0', 'A', '~', '\u00e9', '\u0915', '\uac00', '\uff21', '\u{1d400}', '\u{1f600}'];
@@ -134,7 +139,9 @@ export async function offsetThatNamesNoKey({ store }: BlobCaseContext): Promise<
   }
 }
 
-/** Keys that a path, a URL or a normaliser would change are kept as they are, each its own object. */
+/**
+ * Keys that a path, a URL or a normaliser would change are kept as they are, each its own object.
+ */
 export async function oddKeys({ store, supports }: BlobCaseContext): Promise<void> {
   const long = 'l'.repeat(1024);
   const keys = [

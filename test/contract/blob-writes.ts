@@ -1,4 +1,7 @@
-/** The cases of the bucket contract about writing: who wins, what is stored, what changes a generation. */
+/**
+ * The cases of the bucket contract about writing: who wins, what is stored, what changes a
+ * generation.
+ */
 import assert from 'node:assert/strict';
 import type { BlobStore } from '../../blob/blob.ts';
 import { isBlobError } from '../../blob/errors.ts';
