@@ -76,7 +76,7 @@ function open(directory: string) {
   return createFileBucket({ directory, timing: systemClock, chance: systemRandom });
 }
 
-test(`${PROCESSES} processes racing for ${NAMES} names: one winner each, with its bytes`, async () => {
+test(`${PROCESSES} processes racing for ${NAMES} names: one winner each, its bytes`, async () => {
   const directory = await directories.fresh();
   const won = await runAll('race', directory, NAMES);
   const store = open(directory);
