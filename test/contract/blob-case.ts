@@ -10,7 +10,7 @@ export interface BlobFixture {
   readonly cleanup?: (() => Promise<void>) | undefined;
 }
 
-/** What a service may lack without being refused. Every field defaults to true. */
+/** What a service may lack without being refused. By default it lacks nothing. */
 export interface BlobSupports {
   /** `replace` at a generation. */
   readonly replace?: boolean | undefined;
@@ -20,6 +20,8 @@ export interface BlobSupports {
   readonly uniqueGenerations?: boolean | undefined;
   /** Keys with an empty segment: `a//b`, `/a`, `a/`. */
   readonly emptySegments?: boolean | undefined;
+  /** Longest key, in bytes; less than 1024 where the store keeps its keys below a prefix. */
+  readonly keyBytes?: number | undefined;
 }
 
 export interface BlobContractOptions {
@@ -38,7 +40,7 @@ export interface BlobContractOptions {
 /** What a case is given. */
 export interface BlobCaseContext {
   readonly store: BlobStore;
-  readonly supports: Required<{ readonly [K in keyof BlobSupports]: boolean }>;
+  readonly supports: { readonly [K in keyof BlobSupports]-?: NonNullable<BlobSupports[K]> };
   /** A full count at this run's scale, at least `min`. */
   count(full: number, min?: number): number;
 }

@@ -139,56 +139,58 @@ export async function offsetThatNamesNoKey({ store }: BlobCaseContext): Promise<
   }
 }
 
+const ODD_KEYS: readonly string[] = [
+  'caf\u00e9',
+  'cafe\u0301',
+  '\u1e9b\u0323',
+  'Case',
+  'case',
+  '100%',
+  '%41',
+  '%2F',
+  'a%2Fb',
+  '%',
+  '%25',
+  'a+b',
+  'a b',
+  ' lead',
+  'trail ',
+  '#hash',
+  'a#b',
+  '?query',
+  'a?b=c&d',
+  'back\\slash',
+  '"quote"',
+  "it's",
+  '<tag>',
+  '*',
+  '~',
+  ':',
+  'a:b',
+  '|',
+  '...',
+  '.hidden',
+  'dot.',
+  'x/./y',
+  'x/../y',
+  '../up',
+  './here',
+  '\u{1f600}/\u{1d400}',
+  '\u0627\u0644\u0639',
+  'con',
+  `${'s'.repeat(300)}/${'t'.repeat(300)}`,
+  `${'\u00e9'.repeat(150)}`,
+  '\u{1d400}'.repeat(200),
+];
+
+const EMPTY_SEGMENTS: readonly string[] = ['e//f', 'e///f', '/lead', 'end/'];
+
 /**
  * Keys that a path, a URL or a normaliser would change are kept as they are, each its own object.
  */
 export async function oddKeys({ store, supports }: BlobCaseContext): Promise<void> {
-  const long = 'l'.repeat(1024);
-  const keys = [
-    'caf\u00e9',
-    'cafe\u0301',
-    '\u1e9b\u0323',
-    'Case',
-    'case',
-    '100%',
-    '%41',
-    '%2F',
-    'a%2Fb',
-    '%',
-    '%25',
-    'a+b',
-    'a b',
-    ' lead',
-    'trail ',
-    '#hash',
-    'a#b',
-    '?query',
-    'a?b=c&d',
-    'back\\slash',
-    '"quote"',
-    "it's",
-    '<tag>',
-    '*',
-    '~',
-    ':',
-    'a:b',
-    '|',
-    '...',
-    '.hidden',
-    'dot.',
-    'x/./y',
-    'x/../y',
-    '../up',
-    './here',
-    '\u{1f600}/\u{1d400}',
-    '\u0627\u0644\u0639',
-    'con',
-    long,
-    `${'s'.repeat(300)}/${'t'.repeat(300)}`,
-    `${'\u00e9'.repeat(150)}`,
-    '\u{1d400}'.repeat(200),
-    ...(supports.emptySegments ? ['e//f', 'e///f', '/lead', 'end/'] : []),
-  ];
+  const long = 'l'.repeat(supports.keyBytes);
+  const keys = [...ODD_KEYS, long, ...(supports.emptySegments ? EMPTY_SEGMENTS : [])];
   for (const key of keys) await mustCreate(store, key, bytesOf(`at ${key}`));
   for (const key of keys) {
     assertBytes(await readBytes(store, key), bytesOf(`at ${key}`), JSON.stringify(key));
