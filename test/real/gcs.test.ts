@@ -45,6 +45,18 @@ describe('the bucket contract, for a client with credentials', () => {
   });
 });
 
+describe('the bucket contract, below a prefix', () => {
+  blobContract({
+    test,
+    scale: 0.2,
+    supports: { keyBytes: 1024 - 'team/a/'.length },
+    factory: async () => ({
+      store: openGcs(await emulate(), { prefix: 'team/a' }),
+      cleanup: closeAll,
+    }),
+  });
+});
+
 describe('requests', () => {
   test('a call is one request, not found included once anything has succeeded', async () => {
     const { emulator, store } = await pair();
