@@ -1,9 +1,9 @@
 /**
  * Goal: the bucket contract, unchanged, on whatever location a person has: a real bucket, Google's
  * storage testbench, an S3 server.
- * Method: opens BUCKETSTORE_TEST_LOCATION (default: a fresh directory) the way programs do, but without
- * hedging, which may answer a create with an ambiguous error; each case has a prefix of its own and
- * removes it. BUCKETSTORE_TEST_SCALE, in (0, 1], shrinks the counts; default 0.2.
+ * Method: opens BUCKETSTORE_TEST_LOCATION (default: a fresh directory) the way programs do, but
+ * without hedging, which may answer a create with an ambiguous error; each case has a prefix of its
+ * own and removes it. BUCKETSTORE_TEST_SCALE, in (0, 1], shrinks the counts; default 0.2.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
