@@ -1,7 +1,7 @@
 /**
- * Session credentials that are renewed: before they expire, and whenever the service says that they have.
- * The SDK's own memory asks a provider once for credentials without a date and never again; and inside the
- * last five minutes of those with one it asks on every request, and fails with it.
+ * Session credentials that are renewed: before they expire, and whenever the service says that they
+ * have. The SDK's own memory asks a provider once for credentials without a date and never again;
+ * and inside the last five minutes of those with one it asks on every request, and fails with it.
  */
 import type { Timing } from './blob.ts';
 
@@ -13,7 +13,10 @@ export interface S3Credentials {
   readonly expiration?: Date;
 }
 
-/** Fetches credentials. Called again at each renewal, so it must read its source (a token file) anew. */
+/**
+ * Fetches credentials. Called again at each renewal, so it must read its source (a token file)
+ * anew.
+ */
 export type S3CredentialSource = () => Promise<S3Credentials>;
 
 /** The form in which the SDK asks for credentials. */
@@ -33,9 +36,10 @@ interface Held {
 }
 
 /**
- * A provider that keeps what `source` gave until a quarter of its life (at most 5 minutes) is left; one
- * fetch at a time however many ask. While a renewal fails the old ones serve until they expire; after that
- * the failure is the answer, and the next call asks `source` again. `forceRefresh` forgets what is held.
+ * A provider that keeps what `source` gave until a quarter of its life (at most 5 minutes) is left;
+ * one fetch at a time however many ask. While a renewal fails the old ones serve until they expire;
+ * after that the failure is the answer, and the next call asks `source` again. `forceRefresh`
+ * forgets what is held.
  */
 export function renewingProvider(source: S3CredentialSource, timing: Timing): RenewingProvider {
   let held: Held | undefined;

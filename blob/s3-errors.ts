@@ -1,6 +1,7 @@
 /**
- * From what S3 answered, or did not, to `BlobError`. Decided by status numbers, the documented `Code` of
- * error documents and socket facts; a message is read for one thing only, whether it is about checksums.
+ * From what S3 answered, or did not, to `BlobError`. Decided by status numbers, the documented
+ * `Code` of error documents and socket facts; a message is read for one thing only, whether it is
+ * about checksums.
  */
 import { BlobError, type BlobErrorCode, type BlobOperation, isWrite } from './errors.ts';
 import { type Answer, BodyError, type Exchange } from './s3-exchange.ts';
@@ -142,7 +143,10 @@ const SLOW_DOWN: ReadonlySet<string> = new Set([
   'TooManyRequests',
 ]);
 
-/** Whether credentials should be fetched anew before the next call. A head carries no code, only 400. */
+/**
+ * Whether credentials should be fetched anew before the next call. A head carries no code, only
+ * 400.
+ */
 export function areCredentialsStale(answer: Answer): boolean {
   const { code } = decodeFault(answer);
   if (EXPIRED.has(code)) return true;

@@ -1,13 +1,14 @@
 /**
  * One request of the S3 driver as it went over the wire.
  *
- * A middleware of the command itself, the innermost one, so it works with any client, also a caller's own:
- * it reads the whole body of every answer, errors and list pages included, before the SDK sees it. The SDK
- * reads bodies without an idle limit, leaves those of streams to its caller, and takes a page that is cut or
- * is no page for an empty one. Here a socket is back in its pool or destroyed when the call ends.
+ * A middleware of the command itself, the innermost one, so it works with any client, also a
+ * caller's own: it reads the whole body of every answer, errors and list pages included, before the
+ * SDK sees it. The SDK reads bodies without an idle limit, leaves those of streams to its caller,
+ * and takes a page that is cut or is no page for an empty one. Here a socket is back in its pool or
+ * destroyed when the call ends.
  *
- * It lets one request through and no second: a client that retries by itself turns our own success into
- * `exists`.
+ * It lets one request through and no second: a client that retries by itself turns our own success
+ * into `exists`.
  */
 import type { Readable } from 'node:stream';
 import type { Timing } from './blob.ts';
@@ -119,8 +120,8 @@ export class Exchange {
 }
 
 /**
- * The answer for the SDK to decode. Without checksum headers: it would verify a stream that nobody reads, and
- * `s3-objects.ts` has the bytes.
+ * The answer for the SDK to decode. Without checksum headers: it would verify a stream that nobody
+ * reads, and `s3-objects.ts` has the bytes.
  */
 function replay(raw: RawResponse, answer: Answer): RawResponse {
   const headers = Object.fromEntries(

@@ -25,8 +25,8 @@ export interface Page {
 }
 
 /**
- * Decodes a page; `output` is what the SDK made of it. The SDK takes any well-formed document for a page, an
- * error with status 200 for an empty one.
+ * Decodes a page; `output` is what the SDK made of it. The SDK takes any well-formed document for a
+ * page, an error with status 200 for an empty one.
  * @param prefix the store's own, cut from every key
  * @throws Contradiction for a page that is none, or keys that are out of order, range or prefix
  */

@@ -1,10 +1,11 @@
 /**
  * What the answers of S3 say about objects, and whether their bytes are what they say.
  *
- * `generation` is `<ETag without quotes>@<modified, seconds>`, the same from get, head and list. Equal
- * generations mean equal bytes, and the same object unless it was deleted and created again with the same
- * bytes within one second; different generations mean that the object was replaced or created again.
- * S3 can condition a write on the ETag part only, which for most objects is the MD5 of their bytes.
+ * `generation` is `<ETag without quotes>@<modified, seconds>`, the same from get, head and list.
+ * Equal generations mean equal bytes, and the same object unless it was deleted and created again
+ * with the same bytes within one second; different generations mean that the object was replaced or
+ * created again. S3 can condition a write on the ETag part only, which for most objects is the MD5
+ * of their bytes.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -45,7 +46,8 @@ export function etagOf(generation: string): string {
 }
 
 /**
- * Checks the bytes of a get, and cuts them to the range that was asked for when the service sent all.
+ * Checks the bytes of a get, and cuts them to the range that was asked for when the service sent
+ * all.
  * @throws Contradiction when length, range or checksum disagree
  */
 export function verifiedBytes(
@@ -89,7 +91,10 @@ const CHECKSUMS: Readonly<Record<string, Checksum>> = {
   'x-amz-checksum-sha256': (bytes) => createHash('sha256').update(bytes).digest('base64'),
 };
 
-/** Whether something proved the bytes of a whole object. A composite checksum (`…-2`) is of its parts. */
+/**
+ * Whether something proved the bytes of a whole object. A composite checksum (`…-2`) is of its
+ * parts.
+ */
 function checkWhole({ headers, bytes }: Answer): boolean {
   for (const [name, checksum] of Object.entries(CHECKSUMS)) {
     const expected = headers[name];

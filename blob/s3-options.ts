@@ -7,7 +7,9 @@ export interface S3BucketOptions {
   readonly bucket: string;
   /** Every key is kept under `prefix/`; keys outside are not seen. Default: the whole bucket. */
   readonly prefix?: string | undefined;
-  /** A client of the caller's own, in place of `region` to `maxSockets`; `close()` leaves it open. */
+  /**
+   * A client of the caller's own, in place of `region` to `maxSockets`; `close()` leaves it open.
+   */
   readonly client?: S3Api | undefined;
   /** Another service than AWS, as a URL. */
   readonly endpoint?: string | undefined;
@@ -17,7 +19,10 @@ export interface S3BucketOptions {
   readonly credentials?: S3Credentials | S3CredentialSource | undefined;
   /** The bucket in the path instead of the host name. Default: with an endpoint only. */
   readonly forcePathStyle?: boolean | undefined;
-  /** `required` sends no checksum headers that older servers refuse; Content-MD5 is sent all the same. */
+  /**
+   * `required` sends no checksum headers that older servers refuse; Content-MD5 is sent all the
+   * same.
+   */
   readonly checksums?: 'default' | 'required' | undefined;
   /** Connections at once. Default 256, so that the lanes' limits are met before the pool's. */
   readonly maxSockets?: number | undefined;

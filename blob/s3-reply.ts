@@ -1,10 +1,15 @@
-/** What a reply of S3 means for the call that got it: expected outcomes, and everything else as an error. */
+/**
+ * What a reply of S3 means for the call that got it: expected outcomes, and everything else as an
+ * error.
+ */
 import type { Attributes } from './blob.ts';
 import { answerError, decodeFault, integrityError } from './s3-errors.ts';
 import { Contradiction } from './s3-objects.ts';
 import type { Reply } from './s3-session.ts';
 
-/** Whether a condition of the request did not hold. A 412 of something in between has another code. */
+/**
+ * Whether a condition of the request did not hold. A 412 of something in between has another code.
+ */
 export function isRefused({ answer }: Reply): boolean {
   if (answer.status !== 412) return false;
   const { code } = decodeFault(answer);
@@ -17,7 +22,10 @@ export function isAbsent({ answer }: Reply): boolean {
   return answer.bytes.length === 0 || decodeFault(answer).code === 'NoSuchKey';
 }
 
-/** The result of a write, if it was stored for certain. Without attributes: S3 does not say the date. */
+/**
+ * The result of a write, if it was stored for certain. Without attributes: S3 does not say the
+ * date.
+ */
 export function written<O extends 'created' | 'replaced'>(
   reply: Reply,
   outcome: O,
@@ -36,7 +44,9 @@ export function requireStatus(reply: Reply, statuses: readonly number[]): void {
   throw answerError(reply.call, reply.exchange, reply.answer);
 }
 
-/** @throws BlobError for a success with an error in its body: S3 sends its status before it is done */
+/**
+ * @throws BlobError for a success with an error in its body: S3 sends its status before it is done
+ */
 export function refuseErrorBody({ call, exchange, answer }: Reply): void {
   const { code, message } = decodeFault(answer);
   if (code === '') return;

@@ -1,6 +1,6 @@
 /**
- * Sends the S3 driver's requests: one each, ended by its signal or deadline whatever the client does, and
- * with credentials that are fetched anew after the service has called them expired.
+ * Sends the S3 driver's requests: one each, ended by its signal or deadline whatever the client
+ * does, and with credentials that are fetched anew after the service has called them expired.
  */
 import { type CallOptions, DEADLINE_MS_DEFAULT } from './blob.ts';
 import { BlobError } from './errors.ts';
@@ -146,7 +146,10 @@ export class S3Session {
     }
   }
 
-  /** Fetches credentials anew when the last answer said that they have expired; one fetch for all calls. */
+  /**
+   * Fetches credentials anew when the last answer said that they have expired; one fetch for all
+   * calls.
+   */
   async #renew(call: CallName): Promise<void> {
     const { credentials } = this.#client.config;
     if (!this.#stale || credentials === undefined) return;

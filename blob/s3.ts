@@ -1,18 +1,20 @@
 /**
  * The S3 driver, for AWS and for servers that honour `If-None-Match: *` (Ceph RGW among them).
  *
- * `@aws-sdk/client-s3` addresses, signs and sends; `s3-exchange.ts` sees every request and answer in between
- * and lets one request through a call. So nothing below this file repeats a request, whatever client is
- * given: a library that retries a conditional create turns our own success into `exists`.
+ * `@aws-sdk/client-s3` addresses, signs and sends; `s3-exchange.ts` sees every request and answer
+ * in between and lets one request through a call. So nothing below this file repeats a request,
+ * whatever client is given: a library that retries a conditional create turns our own success into
+ * `exists`.
  *
- * Writes carry length, Content-MD5 and, unless `checksums: 'required'`, CRC32. Whole reads are checked
- * against the checksum that the service returns, else against an ETag that is an MD5; parts against their
- * range.
+ * Writes carry length, Content-MD5 and, unless `checksums: 'required'`, CRC32. Whole reads are
+ * checked against the checksum that the service returns, else against an ETag that is an MD5; parts
+ * against their range.
  *
- * Cost: one request a call, with these exceptions. A head that finds nothing, before this store has had any
- * success, asks once for one key of the bucket, since an absent bucket answers a head alike. A range that
- * starts at or beyond the end takes a head for the attributes. A refused replace is repeated with the ETag in
- * quotes: RGW takes it without only, the standard says with, AWS takes both. A list follows empty pages.
+ * Cost: one request a call, with these exceptions. A head that finds nothing, before this store has
+ * had any success, asks once for one key of the bucket, since an absent bucket answers a head
+ * alike. A range that starts at or beyond the end takes a head for the attributes. A refused
+ * replace is repeated with the ETag in quotes: RGW takes it without only, the standard says with,
+ * AWS takes both. A list follows empty pages.
  */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -65,11 +67,11 @@ const MAX_SOCKETS_DEFAULT = 256;
 const EMPTY_PAGES_MAX = 100;
 
 /**
- * A bucket of an S3 service, or a prefix of one. Nothing is sent before the first call, so a wrong name or
- * wrong credentials show there, as `no-bucket` or `unauthenticated`.
+ * A bucket of an S3 service, or a prefix of one. Nothing is sent before the first call, so a wrong
+ * name or wrong credentials show there, as `no-bucket` or `unauthenticated`.
  *
- * Expired session credentials make a call fail as `unauthenticated`, retryable and not ambiguous; the next
- * call fetches new ones first.
+ * Expired session credentials make a call fail as `unauthenticated`, retryable and not ambiguous;
+ * the next call fetches new ones first.
  */
 export function createS3Bucket(options: S3BucketOptions): BlobStore {
   if (options.client !== undefined) return new S3Bucket(options, options.client, () => {});
@@ -253,7 +255,8 @@ class S3Bucket implements BlobStore {
   }
 
   #listCommand(query: ListQuery, token?: string): ListObjectsV2Command {
-    // Consoles make an object named like the prefix itself to show a folder: it is none of our keys.
+    // Consoles make an object named like the prefix itself to show a folder: it is none of our
+    // keys.
     const after = query.after ?? (query.prefix === '' ? '' : undefined);
     const start = after === undefined ? '' : this.#prefix + after;
     return new ListObjectsV2Command({

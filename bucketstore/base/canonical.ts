@@ -1,7 +1,7 @@
 /**
- * Canonical JSON: the one spelling of a value, so that equal values have equal bytes and equal hashes.
- * Object keys are sorted; they are fixed ASCII names or metadata keys (`[a-z0-9-]`), never user text,
- * so JavaScript's key order equals byte order.
+ * Canonical JSON: the one spelling of a value, so that equal values have equal bytes and equal
+ * hashes. Object keys are sorted; they are fixed ASCII names or metadata keys (`[a-z0-9-]`), never
+ * user text, so JavaScript's key order equals byte order.
  */
 import stringify from 'fast-json-stable-stringify';
 
@@ -16,7 +16,8 @@ export type Json =
 
 /**
  * The canonical text of a value.
- * @throws TypeError for a number that is no safe integer, text that is not well formed, or a key that
+ * @throws TypeError for a number that is no safe integer, text that is not well formed, or a key
+ * that
  *   is not ASCII: each would have two spellings, or none
  */
 export function canonicalText(value: Json): string {

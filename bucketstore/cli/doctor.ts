@@ -4,14 +4,14 @@ import { systemClock } from '../base/clock.ts';
 import { StoreError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import { bucketFailure } from '../log/failure.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, isSet } from './command.ts';
 import { locationArguments, openForCommand, readLocation } from './location.ts';
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Try every guarantee that a world needs on a location, and say what is missing.',
   usage: 'LOCATION',
-  flags: {},
+  flags: { all: { type: 'boolean', help: 'Ask for what migration and rollback need too.' } },
   examples: ['bucketstore doctor file:./data', 'bucketstore doctor gs://my-bucket/worlds --json'],
   run: runDoctor,
 };
@@ -25,7 +25,7 @@ async function runDoctor(context: CommandContext): Promise<number> {
     const { signal } = context;
     const report = await probe(bucket, { chance: systemRandom, timing: systemClock, signal });
     context.output.result(report, probeReportLines(report));
-    assertUsable(report);
+    assertUsable(report, isSet(context, 'all') ? 'migrate and rollback' : 'always');
     return 0;
   } catch (error) {
     throw bucketFailure(error);

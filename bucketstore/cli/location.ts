@@ -13,7 +13,7 @@ import { systemRandom } from '../base/random.ts';
 import { type CommandContext, textFlag } from './command.ts';
 
 /** The environment variable that stands in for the argument. */
-export const LOCATION_VARIABLE = 'BUCKETSTORE_LOCATION';
+const LOCATION_VARIABLE = 'BUCKETSTORE_LOCATION';
 
 export interface Arguments {
   readonly location: string;
@@ -37,7 +37,8 @@ export function locationArguments(context: CommandContext): Arguments {
   if (standIn !== undefined && standIn !== '') return { location: standIn, rest: positionals };
   throw new StoreError(
     'USAGE',
-    `which location? give it first (file:PATH, gs://BUCKET, s3://BUCKET) or set ${LOCATION_VARIABLE}`,
+    'which location? give it first (file:PATH, gs://BUCKET, s3://BUCKET) or set ' +
+      LOCATION_VARIABLE,
   );
 }
 

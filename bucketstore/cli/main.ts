@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The program: reads the command line, runs one command, and turns its failure into one line and a status. */
+/**
+ * The program: reads the command line, runs one command, and turns its failure into one line and a
+ * status.
+ */
 import { parseArgs } from 'node:util';
 import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
 import { bucketFailure } from '../log/failure.ts';
