@@ -102,7 +102,6 @@ osd objectstore = $STORE
 memstore device bytes = 4294967296
 bluestore block size = 8589934592
 bluestore fsck on mount = false
-osd max object name len = 1024
 # At its start an OSD may send these two commands before it knows the cluster, and dies of the
 # refusal ("wrong fsid"). It is put into the map by hand below.
 osd class update on start = false
