@@ -10,11 +10,8 @@
  */
 import type { Clock, SleepOptions } from '../../bucketstore/base/clock.ts';
 
-/**
- * Runs every promise job that can run now. Two turns: code may use one `setImmediate` of its own.
- */
+/** Runs every promise job that can run now. Code that waits for `setImmediate` itself needs more. */
 export async function drain(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
 }
 
