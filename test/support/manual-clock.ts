@@ -10,7 +10,7 @@
  */
 import type { Clock, SleepOptions } from '../../bucketstore/base/clock.ts';
 
-/** Runs every promise job that can run now. Code that waits for `setImmediate` itself needs more. */
+/** Runs every promise job that can run now. Code that uses `setImmediate` itself needs more. */
 export async function drain(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
