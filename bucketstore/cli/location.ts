@@ -51,7 +51,10 @@ export function readLocation(text: string): Location {
   }
 }
 
-/** The bucket of a location, for work beside any world. The caller closes it. */
+/**
+ * The bucket of a location, for work beside any world. Without hedging, which would make a refused
+ * create look like a lost answer to the probe. The caller closes it.
+ */
 export function openForCommand(
   location: Location,
   options: { readonly createDirectory?: boolean; readonly observer?: Observer } = {},
@@ -60,6 +63,7 @@ export function openForCommand(
     timing: systemClock,
     chance: systemRandom,
     lanes: { commit: createLimit(64), read: createLimit(64), bulk: createLimit(32) },
+    hedge: false,
     ...options,
   });
 }
