@@ -11,6 +11,13 @@ import { commands } from './commands.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { createOutput, describeError } from './output.ts';
 
+// The S3 SDK warns at every run that its later versions need a newer Node; ours is pinned, and the one
+// line that a person should read is our own.
+process.removeAllListeners('warning');
+process.on('warning', ({ message }) => {
+  if (!message.startsWith('NodeVersionSupportWarning'))
+    process.stderr.write(`bucketstore: ${message}\n`);
+});
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
