@@ -1,6 +1,6 @@
 /**
- * Goal: no byte that S3 sends is taken for an object's unless length, range and checksum agree, and no body
- * holds a caller up.
+ * Goal: no byte that S3 sends is taken for an object's unless length, range and checksum agree, and
+ * no body holds a caller up.
  * Method: the driver and the real SDK over answers written here, in virtual time.
  */
 

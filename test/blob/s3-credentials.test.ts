@@ -1,6 +1,6 @@
 /**
- * Goal: session credentials are renewed in time, once for all who ask, and a failed renewal costs nothing
- * while the old ones are good.
+ * Goal: session credentials are renewed in time, once for all who ask, and a failed renewal costs
+ * nothing while the old ones are good.
  * Method: a source that counts and fails on command, in virtual time.
  */
 import { expect, test } from 'vitest';

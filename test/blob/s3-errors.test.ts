@@ -1,6 +1,6 @@
 /**
- * Goal: every failure of an S3 service or of the way to it has one code, and a write is in doubt exactly when
- * it may have been stored.
+ * Goal: every failure of an S3 service or of the way to it has one code, and a write is in doubt
+ * exactly when it may have been stored.
  * Method: a table of answers and socket errors over every call, with the real SDK and no socket.
  */
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,8 @@
 /**
- * Goal: the S3 driver asks for what it should, and expected answers of a service become expected outcomes.
- * Method: the driver and the real SDK over answers written here, in virtual time; the same over sockets is in
- * `test/real/s3-faults.test.ts`, on a real server in `test/real/rgw.test.ts`.
+ * Goal: the S3 driver asks for what it should, and expected answers of a service become expected
+ * outcomes.
+ * Method: the driver and the real SDK over answers written here, in virtual time; the same over
+ * sockets is in `test/real/s3-faults.test.ts`, on a real server in `test/real/rgw.test.ts`.
  */
 import { describe, expect, test } from 'vitest';
 import { createS3Bucket } from '../../blob/s3.ts';

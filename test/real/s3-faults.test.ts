@@ -1,9 +1,9 @@
 /**
- * Goal: whatever the network, a proxy or the service does to a request of the S3 driver, the caller is told
- * the truth: never "exists" for its own write, never a cut object, never an empty page for a failed one, and
- * nothing hangs or holds a socket.
- * Method: the driver with the real SDK on a server that fails on command; what it received and stored is the
- * judge. Credentials and checksums are in `s3-settings.test.ts`.
+ * Goal: whatever the network, a proxy or the service does to a request of the S3 driver, the caller
+ * is told the truth: never "exists" for its own write, never a cut object, never an empty page for
+ * a failed one, and nothing hangs or holds a socket.
+ * Method: the driver with the real SDK on a server that fails on command; what it received and
+ * stored is the judge. Credentials and checksums are in `s3-settings.test.ts`.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
@@ -237,7 +237,8 @@ test('200 calls that end early leave no socket but the idle ones of the pool', a
     () => store.get('silent', { signal: AbortSignal.timeout(50) }),
     () => store.get('taken', { range: [900, 901] }),
   ];
-  // More of each than the pool has room for: a kind that kept its sockets would leave none for the reads.
+  // More of each than the pool has room for: a kind that kept its sockets would leave none for the
+  // reads.
   const calls = Array.from({ length: 20 }, () => endings).flat();
   await Promise.allSettled(calls.map((call) => call()));
   await until(() => server.openSockets <= 8);

@@ -1,6 +1,7 @@
 /**
- * Goal: servers that refuse checksum headers are usable with one documented setting and say which without
- * it; session credentials are renewed without a lost, doubled or falsely acknowledged write.
+ * Goal: servers that refuse checksum headers are usable with one documented setting and say which
+ * without it; session credentials are renewed without a lost, doubled or falsely acknowledged
+ * write.
  * Method: the driver with the real SDK on a server that checks both.
  */
 import { afterEach, describe, expect, test } from 'vitest';
@@ -172,7 +173,7 @@ describe('session credentials', () => {
     expect((await store.create('b', utf8('2'))).outcome).toBe('created');
   });
 
-  test('that never were there are `unauthenticated`, not retryable, and nothing is sent', async () => {
+  test('that never were there are `unauthenticated`, and nothing is sent', async () => {
     const server = await faultServer();
     const source = async (): Promise<S3Credentials> => {
       throw new Error('no such profile');

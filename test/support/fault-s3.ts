@@ -38,7 +38,9 @@ export function parseRequest(request: IncomingMessage, body: Buffer): FaultReque
   };
 }
 
-/** Applies a request and answers it. Every object was modified at one moment: tests need no other. */
+/**
+ * Applies a request and answers it. Every object was modified at one moment: tests need no other.
+ */
 export function answerS3(objects: Map<string, StoredObject>, request: FaultRequest): S3Answer {
   switch (request.method) {
     case 'PUT':

@@ -1,7 +1,8 @@
 /**
- * An S3 server that fails on command, for tests over real sockets: what is on the wire, not what a double of
- * our own port thinks is. It keeps objects in a map, answers as much of S3 as the driver asks, counts
- * requests and sockets, and does to chosen requests what networks, proxies and services do.
+ * An S3 server that fails on command, for tests over real sockets: what is on the wire, not what a
+ * double of our own port thinks is. It keeps objects in a map, answers as much of S3 as the driver
+ * asks, counts requests and sockets, and does to chosen requests what networks, proxies and
+ * services do.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

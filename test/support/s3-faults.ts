@@ -7,7 +7,7 @@ import { type FaultServer, startFaultServer } from './fault-server.ts';
 
 export const CREDENTIALS = { accessKeyId: 'key', secretAccessKey: 'secret' };
 /** How long a body may stall in these tests, ms. */
-export const IDLE_BODY_MS = 200;
+const IDLE_BODY_MS = 200;
 
 const opened: { close(): Promise<void> }[] = [];
 

@@ -18,7 +18,9 @@ export interface ScriptedAnswer {
 export interface Script {
   readonly client: S3Client;
   readonly requests: readonly ScriptedRequest[];
-  /** Resolves when the next request arrives: the SDK reads files on its way, which no clock drains. */
+  /**
+   * Resolves when the next request arrives: the SDK reads files on its way, which no clock drains.
+   */
   arrival(): Promise<void>;
 }
 

@@ -5,10 +5,10 @@ import { createS3Bucket } from '../../blob/s3.ts';
 import { ManualClock } from './manual-clock.ts';
 import { errorBody, type ScriptedAnswer, type ScriptedRequest, scriptedS3 } from './s3-script.ts';
 
-export const BYTES = new TextEncoder().encode('hello');
-export const MD5 = createHash('md5').update(BYTES).digest('hex');
+export const BYTES: Uint8Array = new TextEncoder().encode('hello');
+export const MD5: string = createHash('md5').update(BYTES).digest('hex');
 export const DATE = 'Mon, 01 Jan 2024 00:00:05 GMT';
-export const DATE_MS = Date.UTC(2024, 0, 1, 0, 0, 5);
+export const DATE_MS: number = Date.UTC(2024, 0, 1, 0, 0, 5);
 
 export interface Scripted {
   readonly store: BlobStore;
