@@ -1,6 +1,6 @@
 /**
- * What the drivers do: creates and gets a second with their latencies at 1, 32 and 128 at once, and the
- * sockets that are open after 10,000 mixed calls, many of which end early.
+ * What the drivers do: creates and gets a second with their latencies at 1, 32 and 128 at once, and
+ * the sockets that are open after 10,000 mixed calls, many of which end early.
  *
  * Run: `npx tsx spike/drivers.ts LOCATION [CALLS]`; prints JSON, one object.
  */

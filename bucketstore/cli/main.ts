@@ -11,8 +11,8 @@ import { commands } from './commands.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { createOutput, describeError } from './output.ts';
 
-// The S3 SDK warns at every run that its later versions need a newer Node; ours is pinned, and the one
-// line that a person should read is our own.
+// The S3 SDK warns at every run that its later versions need a newer Node; ours is pinned, and the
+// one line that a person should read is our own.
 process.removeAllListeners('warning');
 process.on('warning', ({ message }) => {
   if (!message.startsWith('NodeVersionSupportWarning'))

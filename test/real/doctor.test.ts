@@ -1,6 +1,6 @@
 /**
- * Goal: whoever points the program at a location that cannot serve reads one line that says what to do,
- * and gets the exit status of the code table.
+ * Goal: whoever points the program at a location that cannot serve reads one line that says what to
+ * do, and gets the exit status of the code table.
  * Method: the built program as a process, on locations that are wrong in every way a person meets.
  */
 import { execFile } from 'node:child_process';
