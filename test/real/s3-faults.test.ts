@@ -135,10 +135,12 @@ describe('a create that is never answered', () => {
 
 // B06
 describe('a body that does not come whole', () => {
+  // Far off, so that what ends a stalled body is its own limit.
+  const deadlineMs = 3_600_000;
   const reads: Readonly<Record<string, (store: BlobStore) => Promise<unknown>>> = {
-    get: (store) => store.get('a'),
-    'get of a range': (store) => store.get('a', { range: [2, 40] }),
-    list: (store) => store.list({ prefix: '', limit: 10 }),
+    get: (store) => store.get('a', { deadlineMs }),
+    'get of a range': (store) => store.get('a', { range: [2, 40], deadlineMs }),
+    list: (store) => store.list({ prefix: '', limit: 10 }, { deadlineMs }),
   };
   const faults: readonly (readonly [string, Fault, string])[] = [
     ['stalls', { kind: 'stall', afterBytes: 20 }, 'timeout'],
@@ -147,15 +149,19 @@ describe('a body that does not come whole', () => {
     ['is one byte short and ends cleanly', { kind: 'short' }, 'integrity'],
   ];
   for (const [name, read] of Object.entries(reads)) {
-    test.each(faults)(`is an error of ${name} when it %s`, async (_, fault, code) => {
-      const { server, store } = await pair();
-      await store.create('a', BODY);
-      server.program({ method: 'GET', fault });
-      const error = await failureOf(read(store));
-      expect(error).toMatchObject({ code, ambiguous: false, retryable: true });
-      await until(() => server.openSockets === 0);
-      await read(store);
-    });
+    test.each(faults)(
+      `is an error of ${name} when it %s`,
+      async (_, fault, code) => {
+        const { server, store } = await pair();
+        await store.create('a', BODY);
+        server.program({ method: 'GET', fault });
+        const error = await failureOf(read(store));
+        expect(error).toMatchObject({ code, ambiguous: false, retryable: true });
+        await until(() => server.openSockets === 0);
+        await read(store);
+      },
+      30_000,
+    );
   }
 
   test('is an error when its bytes are changed', async () => {
@@ -168,7 +174,7 @@ describe('a body that does not come whole', () => {
   test('ends an error document that stalls, too', async () => {
     const { server, store } = await pair();
     server.program({ method: 'GET', fault: { kind: 'stall', afterBytes: 30 } });
-    expect(await failureOf(store.get('absent'))).toMatchObject({ code: 'timeout' });
+    expect(await failureOf(store.get('absent', { deadlineMs }))).toMatchObject({ code: 'timeout' });
   });
 });
 
