@@ -1,14 +1,15 @@
 /**
  * The bucket port: the only way any other layer touches a bucket.
  *
- * Seven calls over whole buffers. What the rest of the project builds on, and what the probe and the
- * contract suite (`bucketstore/testing`) check of every driver:
+ * Seven calls over whole buffers. What the rest of the project builds on, and what the probe and
+ * the contract suite (`bucketstore/testing`) check of every driver:
  *
- * - `create` is create-if-absent: of any number of concurrent creators of a name exactly one is told
- *   `created`, and the stored bytes are that creator's.
+ * - `create` is create-if-absent: of any number of concurrent creators of a name exactly one is
+ *   told `created`, and the stored bytes are that creator's.
  * - Reads are strong: `get`, `head` and `list` see every write that was acknowledged before they
  *   began, and *not found* is as strong as *found*.
- * - Lists are in UTF-8 byte order of the whole key and honour an exclusive start that need not exist.
+ * - Lists are in UTF-8 byte order of the whole key and honour an exclusive start that need not
+ *   exist.
  * - *Not found* is a value. *Forbidden* is an error and never looks like *not found*.
  * - Bytes handed in or out are never aliased to the store's own memory.
  */
@@ -20,7 +21,10 @@ export interface Attributes {
   readonly generation: string;
   /** Length in bytes. */
   readonly size: number;
-  /** The service's modification time, ms since the epoch; may have second precision. No safety rule uses it. */
+  /**
+   * The service's modification time, ms since the epoch; may have second precision. No safety rule
+   * uses it.
+   */
   readonly modifiedMs: number;
 }
 
@@ -37,7 +41,10 @@ export interface CallOptions {
 }
 
 export interface GetOptions extends CallOptions {
-  /** `[start, endExclusive]` in bytes; the end is clipped to the object, a start at or beyond its end reads nothing. */
+  /**
+   * `[start, endExclusive]` in bytes; the end is clipped to the object, a start at or beyond its
+   * end reads nothing.
+   */
   readonly range?: readonly [start: number, endExclusive: number] | undefined;
 }
 
@@ -90,8 +97,8 @@ export interface DeleteResult extends Dated {}
 /**
  * A bucket, or a prefix of one. Every method throws `BlobError` (see `errors.ts`) and, for a call
  * that is no call at all (a bad key, a limit out of range), `BlobError` with code `invalid`.
- * When `signal` aborts, the call rejects with `BlobError` code `aborted` whose `cause` is the reason;
- * an aborted write that was sent is `ambiguous`.
+ * When `signal` aborts, the call rejects with `BlobError` code `aborted` whose `cause` is the
+ * reason; an aborted write that was sent is `ambiguous`.
  */
 export interface BlobStore {
   /** The location as a person would write it, without credentials. */
@@ -99,8 +106,8 @@ export interface BlobStore {
 
   /**
    * Stores `bytes` under `key` unless the key exists. One request. Never retried below this port.
-   * An error with `ambiguous: true` means that the object may be stored now or may still land later;
-   * resolve it by reading the key back and comparing bytes.
+   * An error with `ambiguous: true` means that the object may be stored now or may still land
+   * later; resolve it by reading the key back and comparing bytes.
    */
   create(key: string, bytes: Uint8Array, options?: CallOptions): Promise<CreateResult>;
 
@@ -143,7 +150,9 @@ export interface Timing {
   now(): number;
   /** Monotonic clock, ms. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer. */
+  /**
+   * Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer.
+   */
   sleep(ms: number, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
 }
 

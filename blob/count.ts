@@ -1,4 +1,6 @@
-/** Counting of requests and bytes: the basis of every cost figure. An observer, see `observe.ts`. */
+/**
+ * Counting of requests and bytes: the basis of every cost figure. An observer, see `observe.ts`.
+ */
 import type { BlobErrorCode, BlobOperation } from './errors.ts';
 import type { Observer, RequestEvent } from './observe.ts';
 

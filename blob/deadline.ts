@@ -1,6 +1,6 @@
 /**
- * Deadlines. Stands below the lanes and above the hedge, so it bounds one attempt, its hedge included,
- * and not the time spent waiting for room (`lanes.ts` bounds that).
+ * Deadlines. Stands below the lanes and above the hedge, so it bounds one attempt, its hedge
+ * included, and not the time spent waiting for room (`lanes.ts` bounds that).
  *
  * A driver that honours its signal and its own limits needs none of this. It is here because client
  * libraries have returned promises that never settle: whatever the driver does, the caller goes on.
@@ -15,12 +15,12 @@ export interface DeadlineOptions {
 }
 
 /**
- * `store` with every call ended at its `deadlineMs` (default 10,000) or when its signal aborts, also
- * when the promise below never settles. The signal handed down is then aborted, and a late answer is
- * dropped without an unhandled rejection. No timer and no listener outlives its call.
+ * `store` with every call ended at its `deadlineMs` (default 10,000) or when its signal aborts,
+ * also when the promise below never settles. The signal handed down is then aborted, and a late
+ * answer is dropped without an unhandled rejection. No timer and no listener outlives its call.
  *
- * Adds the errors `timeout` and `aborted`: ambiguous for writes that were sent; a call that comes with an
- * aborted signal or no time left is not sent and not ambiguous. Adds no request.
+ * Adds the errors `timeout` and `aborted`: ambiguous for writes that were sent; a call that comes
+ * with an aborted signal or no time left is not sent and not ambiguous. Adds no request.
  */
 export function withDeadline(store: BlobStore, { timing }: DeadlineOptions): BlobStore {
   return decorate(store, (call, send) => bounded(timing, call, send));

@@ -7,13 +7,13 @@
  * |---|---|
  * | `withRetry` | what the caller asked for; owns the total deadline, waits between attempts |
  * | `withLanes` | one attempt; waits for room in its lane, within what is left of the deadline |
- * | `withDeadline` | one attempt that has room; ends when its time is up, whatever the driver does |
+ * | `withDeadline` | one attempt that has room; ends in time, whatever the driver does |
  * | `withHedge` | one attempt; becomes one or two requests on the wire |
  * | `withObserver` | one request on the wire: what the service bills |
  * | `withLatencyModel` | the pretended service in front of a `memory:` or `file:` driver |
  *
- * So waiting between attempts holds no room in a lane, a hedge shares the room and the deadline of the
- * request that it doubles, and counts are of requests, not of calls.
+ * So waiting between attempts holds no room in a lane, a hedge shares the room and the deadline of
+ * the request that it doubles, and counts are of requests, not of calls.
  */
 import type {
   BlobStore,
@@ -45,13 +45,17 @@ export type CallResult =
   | ListResult
   | DeleteResult;
 
-/** Makes the call on the store below, with these options changed. May be run again, or not at all. */
+/**
+ * Makes the call on the store below, with these options changed. May be run again, or not at all.
+ */
 export type Send<T> = (changed?: CallOptions) => Promise<T>;
 
 /** What a decorator does around every call. Never throws synchronously through `decorate`. */
 export type Around = <T extends CallResult>(call: Call, send: Send<T>) => Promise<T>;
 
-/** `store` with `around` around each of its six requests; name and `close()` are the store's own. */
+/**
+ * `store` with `around` around each of its six requests; name and `close()` are the store's own.
+ */
 export function decorate(store: BlobStore, around: Around): BlobStore {
   return {
     name: store.name,

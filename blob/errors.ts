@@ -1,5 +1,6 @@
 /**
- * The one error a bucket call fails with. `code` and the two flags are the contract; the message is for people.
+ * The one error a bucket call fails with. `code` and the two flags are the contract; the message is
+ * for people.
  */
 
 /**
@@ -60,7 +61,10 @@ export class BlobError extends Error {
   readonly code: BlobErrorCode;
   readonly operation: BlobOperation;
   readonly key: string;
-  /** Whether the same call may succeed later. Says nothing about whether it already has: see `ambiguous`. */
+  /**
+   * Whether the same call may succeed later. Says nothing about whether it already has: see
+   * `ambiguous`.
+   */
   readonly retryable: boolean;
   /** Whether a write may have taken effect, or may still. Always false for reads. */
   readonly ambiguous: boolean;

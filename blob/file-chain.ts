@@ -1,9 +1,9 @@
 /**
  * The generations of a replaced object in a `file` bucket. See `file.ts` for the argument.
  *
- * `.bucketstore-gen/<key, as one segment>/<generation of the anchor>.<n>` holds the bytes of the n-th
- * replacement of the object whose file has that generation, n = 1, 2, …; its exclusive link is the commit.
- * None is ever removed, since a free name could be linked by a replacer that had slept.
+ * `.bucketstore-gen/<key, as one segment>/<generation of the anchor>.<n>` holds the bytes of the
+ * n-th replacement of the object whose file has that generation, n = 1, 2, …; its exclusive link is
+ * the commit. None is ever removed, since a free name could be linked by a replacer that had slept.
  */
 import { isAbsent } from './file-errors.ts';
 import { CONTINUED, decodeSegment, encodeSegment, RESERVED } from './file-path.ts';

@@ -1,4 +1,6 @@
-/** The directories of a `file` bucket: its root, made and checked; those below it, made and synced. */
+/**
+ * The directories of a `file` bucket: its root, made and checked; those below it, made and synced.
+ */
 import { BlobError, type BlobOperation } from './errors.ts';
 import { codeOf, fileError } from './file-errors.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
@@ -26,8 +28,8 @@ export class Directories {
   }
 
   /**
-   * Fails with `no-bucket` unless the root is the directory that it was at the first call. Without this a
-   * disk that was unmounted would look like a bucket that is empty.
+   * Fails with `no-bucket` unless the root is the directory that it was at the first call. Without
+   * this a disk that was unmounted would look like a bucket that is empty.
    */
   async checkRoot(operation: BlobOperation, key: string): Promise<void> {
     const stat = await this.#statRoot(operation, key);
@@ -58,7 +60,10 @@ export class Directories {
     this.#known.add(path);
   }
 
-  /** Creators that wait for the same directory share one sync, if it begins after they all have linked. */
+  /**
+   * Creators that wait for the same directory share one sync, if it begins after they all have
+   * linked.
+   */
   #syncOne(path: string): Promise<void> {
     const waiting = this.#waiting.get(path);
     if (waiting !== undefined) return waiting;

@@ -61,14 +61,16 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /**
- * Whether a failed call surely did nothing. A local file system's refusals are definite; an input or output
- * error, or anything from a file server that stopped answering, is not.
+ * Whether a failed call surely did nothing. A local file system's refusals are definite; an input
+ * or output error, or anything from a file server that stopped answering, is not.
  */
 export function isRefusal(error: unknown): boolean {
   return MEANINGS.has(codeOf(error)) || isAbsent(error);
 }
 
-/** The `BlobError` for a failed file system call; one that is a `BlobError` already stays as it is. */
+/**
+ * The `BlobError` for a failed file system call; one that is a `BlobError` already stays as it is.
+ */
 export function fileError(
   operation: BlobOperation,
   key: string,

@@ -2,9 +2,9 @@
  * The keys of a `file` bucket in byte order, walked one directory at a time.
  *
  * In a directory, files sort by their key and directories by their key and `/`: everything below a
- * directory begins with that text and nothing beside it does, so a walk in this order is in byte order. Only
- * directories that can hold a wanted key are read. Names are decoded before they are sorted, since `%` sorts
- * before what it stands for.
+ * directory begins with that text and nothing beside it does, so a walk in this order is in byte
+ * order. Only directories that can hold a wanted key are read. Names are decoded before they are
+ * sorted, since `%` sorts before what it stands for.
  */
 import type { ListQuery } from './blob.ts';
 import { isAbsent } from './file-errors.ts';

@@ -1,4 +1,6 @@
-/** Reading objects of a `file` bucket: which file is an object's state, its attributes, its bytes. */
+/**
+ * Reading objects of a `file` bucket: which file is an object's state, its attributes, its bytes.
+ */
 import type { Attributes } from './blob.ts';
 import { BlobError } from './errors.ts';
 import { type Chains, generationOf, type Replacement } from './file-chain.ts';

@@ -1,10 +1,11 @@
 /**
  * Who made a temporary file, and whether that process still runs.
  *
- * An owner is `<space>-<pid>-<start>`: the machine's boot and the process ID namespace, the process ID,
- * and when that process started, so that a reused process ID is not taken for its earlier holder. Within
- * one space the answer is exact; across spaces (another host or container on a shared directory, or before
- * a reboot), and where there is no /proc, it is unknown and the caller goes by age.
+ * An owner is `<space>-<pid>-<start>`: the machine's boot and the process ID namespace, the process
+ * ID, and when that process started, so that a reused process ID is not taken for its earlier
+ * holder. Within one space the answer is exact; across spaces (another host or container on a
+ * shared directory, or before a reboot), and where there is no /proc, it is unknown and the caller
+ * goes by age.
  */
 import { readFile, readlink } from 'node:fs/promises';
 

@@ -2,9 +2,10 @@
  * How a key becomes a path below the bucket's directory, and back.
  *
  * Each `/`-separated segment becomes one name: bytes outside `[A-Za-z0-9._-]` as `%XX`; the empty
- * segment as `%`; the first dot of `.`, `..` and of what would look like the driver's own directories
- * as `%2E`. A name longer than 200 characters is cut into a chain of directories, all but its last part
- * ending in `%+`. Each key has one path; a path that no key has is somebody else's file and is ignored.
+ * segment as `%`; the first dot of `.`, `..` and of what would look like the driver's own
+ * directories as `%2E`. A name longer than 200 characters is cut into a chain of directories, all
+ * but its last part ending in `%+`. Each key has one path; a path that no key has is somebody
+ * else's file and is ignored.
  *
  * Names keep their case, so the file system must tell `A` from `a` if keys do.
  */

@@ -20,7 +20,8 @@ export interface Placement {
 /**
  * Links a temporary file to a name, making the directories it needs.
  * @returns whether the name is this file's; false when it was another's
- * @throws BlobError `unsupported` when a directory is in the way, or an object where a directory is needed
+ * @throws BlobError `unsupported` when a directory is in the way, or an object where a directory is
+ *   needed
  */
 export async function placeFile(placement: Placement): Promise<boolean> {
   const { fs, operation, key, temp, path } = placement;
@@ -107,6 +108,6 @@ function collision(operation: BlobOperation, key: string, why: string): BlobErro
     code: 'unsupported',
     operation,
     key,
-    message: `a directory cannot hold this key: ${why}. Use keys none of which is the path of another`,
+    message: `a directory cannot hold this key: ${why}. Use keys that are no path of others`,
   });
 }

@@ -1,4 +1,7 @@
-/** The narrow slice of a file system that the `file` driver uses, so that a test can supply one that fails. */
+/**
+ * The narrow slice of a file system that the `file` driver uses, so that a test can supply one that
+ * fails.
+ */
 import { constants } from 'node:fs';
 import {
   type FileHandle,
@@ -40,12 +43,17 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** Every method rejects with an error whose `code` is the POSIX name. No path is followed if it is a symbolic link. */
+/**
+ * Every method rejects with an error whose `code` is the POSIX name. No path is followed if it is a
+ * symbolic link.
+ */
 export interface FileSystem {
   openRead(path: string): Promise<OpenFile>;
   /** Opens a file that must not exist for writing; rejects with `EEXIST` otherwise. */
   openNew(path: string): Promise<OpenFile>;
-  /** Gives a file a second name; rejects with `EEXIST` when the name is taken, by whatever. Atomic. */
+  /**
+   * Gives a file a second name; rejects with `EEXIST` when the name is taken, by whatever. Atomic.
+   */
   link(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
   mkdir(path: string): Promise<void>;

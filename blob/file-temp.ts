@@ -1,12 +1,14 @@
 /**
- * The temporary directory of a `file` bucket, `.bucketstore-tmp`. Its names are `<use>~<owner>~<uuid>`:
+ * The temporary directory of a `file` bucket, `.bucketstore-tmp`. Its names are
+ * `<use>~<owner>~<uuid>`:
  *
- * - `new`: bytes on their way to a name. A file whose owner is dead is removed at the next open, one of a
- *   living process never; where that cannot be told (see `file-owner.ts`), after an hour. No safety rests on
- *   it: a creator whose temporary file is taken away fails without having created anything.
- * - `old`: an object that was deleted within two seconds of its creation, kept until they are over. A
- *   file system gives a freed inode to the next file at once and its clock ticks every few ms, so without
- *   that a second object could get the generation of the first.
+ * - `new`: bytes on their way to a name. A file whose owner is dead is removed at the next open,
+ *   one of a living process never; where that cannot be told (see `file-owner.ts`), after an hour.
+ *   No safety rests on it: a creator whose temporary file is taken away fails without having
+ *   created anything.
+ * - `old`: an object that was deleted within two seconds of its creation, kept until they are over.
+ *   A file system gives a freed inode to the next file at once and its clock ticks every few ms, so
+ *   without that a second object could get the generation of the first.
  */
 import type { Chance, Timing } from './blob.ts';
 import { codeOf } from './file-errors.ts';
@@ -67,8 +69,8 @@ export class TempFiles {
   }
 
   /**
-   * Keeps a young object's inode from being reused, to be called before its name is removed. Best effort:
-   * a full disk or a missing right must not stop a delete.
+   * Keeps a young object's inode from being reused, to be called before its name is removed. Best
+   * effort: a full disk or a missing right must not stop a delete.
    */
   async rest(path: string, stat: FileStat): Promise<void> {
     if (this.#kernelNs - stat.modifiedNs > INODE_REST_NS) return;

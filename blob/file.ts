@@ -1,32 +1,35 @@
 /**
  * A local directory as a bucket, for one machine or a shared mount, and any number of processes.
  *
- * An object is a plain file at the path of its key (`file-path.ts`) that holds exactly its bytes. It is never
- * written in place: its bytes go to a temporary file, are synced, and the exclusive hard link of that file
- * to the object's name is the one moment in which the object comes to be. So of concurrent creators one
- * wins, a process killed anywhere leaves no half object, and a name whose creator was answered survives a
- * power cut, since its directory is synced before the answer.
+ * An object is a plain file at the path of its key (`file-path.ts`) that holds exactly its bytes.
+ * It is never written in place: its bytes go to a temporary file, are synced, and the exclusive
+ * hard link of that file to the object's name is the one moment in which the object comes to be. So
+ * of concurrent creators one wins, a process killed anywhere leaves no half object, and a name
+ * whose creator was answered survives a power cut, since its directory is synced before the answer.
  *
- * **Generation.** Inode and modification time (ns) of the file. An inode is not reused while the clock
- * of the file system could still show the same time (`file-temp.ts`), so no generation comes back.
+ * **Generation.** Inode and modification time (ns) of the file. An inode is not reused while the
+ * clock of the file system could still show the same time (`file-temp.ts`), so no generation comes
+ * back.
  *
- * **Replace.** The file at the object's path, its *anchor*, stays as it is; the n-th replacement is a
- * hard link named by the anchor's generation and n (`file-chain.ts`). State: no anchor, no object; else the
- * replacement of this anchor with the highest n; else the anchor.
- * 1. One winner: replacers at one generation link the same name, and the link is exclusive. Names are never
- *    removed, so one that slept finds its name taken. A crash leaves the name either linked, with synced
- *    bytes, or free; there is no lock to be left behind and nothing to roll forward or back.
- * 2. A delete removes the anchor, and with it all its replacements at once: the next anchor has another
- *    generation. A replacer that links after it has replaced an object that was deleted during its call,
- *    which is the order *replace, delete*.
- * 3. A reader reads the names first and the anchor second. Anchors do not come back, so if the anchor was
- *    there when the names were read, the answer is the state of that moment; if it came later, no name was
- *    its own, and the answer is the state in which it was created.
- * The bytes of earlier generations stay in `.bucketstore-gen`. Only a world's marker is ever replaced.
+ * **Replace.** The file at the object's path, its *anchor*, stays as it is; the n-th replacement is
+ * a hard link named by the anchor's generation and n (`file-chain.ts`). State: no anchor, no
+ * object; else the replacement of this anchor with the highest n; else the anchor.
+ * 1. One winner: replacers at one generation link the same name, and the link is exclusive. Names
+ *    are never removed, so one that slept finds its name taken. A crash leaves the name either
+ *    linked, with synced bytes, or free; there is no lock to be left behind and nothing to roll
+ *    forward or back.
+ * 2. A delete removes the anchor, and with it all its replacements at once: the next anchor has
+ *    another generation. A replacer that links after it has replaced an object that was deleted
+ *    during its call, which is the order *replace, delete*.
+ * 3. A reader reads the names first and the anchor second. Anchors do not come back, so if the
+ *    anchor was there when the names were read, the answer is the state of that moment; if it came
+ *    later, no name was its own, and the answer is the state in which it was created.
+ * The bytes of earlier generations stay in `.bucketstore-gen`. Only a world's marker is ever
+ * replaced.
  *
- * Limits: the file system needs hard links and must tell upper from lower case where keys do; a key cannot
- * be an object and the directory of others (`unsupported`); a call on a file server that has stopped
- * answering is not cut off at its deadline, and a signal takes effect between two steps.
+ * Limits: the file system needs hard links and must tell upper from lower case where keys do; a key
+ * cannot be an object and the directory of others (`unsupported`); a call on a file server that has
+ * stopped answering is not cut off at its deadline, and a signal takes effect between two steps.
  */
 import { resolve } from 'node:path';
 import type {
@@ -72,10 +75,11 @@ export interface FileBucketOptions {
 }
 
 /**
- * A bucket in a directory. Touches nothing before its first call, which looks for the directory and removes
- * what killed processes have left. Errors: `no-bucket` (missing directory), `forbidden` (rights, read-only),
- * `unavailable` (full disk, not retryable; failing disk), `throttled` (open files), `unsupported` (no hard
- * links, key and directory at once). A write is `ambiguous` only when its name may be linked.
+ * A bucket in a directory. Touches nothing before its first call, which looks for the directory and
+ * removes what killed processes have left. Errors: `no-bucket` (missing directory), `forbidden`
+ * (rights, read-only), `unavailable` (full disk, not retryable; failing disk), `throttled` (open
+ * files), `unsupported` (no hard links, key and directory at once). A write is `ambiguous` only
+ * when its name may be linked.
  */
 export function createFileBucket(options: FileBucketOptions): BlobStore {
   return new FileBucket(options);
@@ -205,7 +209,10 @@ class FileBucket implements BlobStore {
     await this.#temps.release();
   }
 
-  /** What every call has in common: closed or aborted before it, opening, its date, one kind of error. */
+  /**
+   * What every call has in common: closed or aborted before it, opening, its date, one kind of
+   * error.
+   */
   async #run<R extends object>(
     operation: BlobOperation,
     key: string,
@@ -224,7 +231,9 @@ class FileBucket implements BlobStore {
     }
   }
 
-  /** The first call's opening; others wait for it, and after a failure the next call tries again. */
+  /**
+   * The first call's opening; others wait for it, and after a failure the next call tries again.
+   */
   async #open(operation: BlobOperation, key: string): Promise<void> {
     const opening = this.#opened;
     if (

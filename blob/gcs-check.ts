@@ -1,4 +1,6 @@
-/** Checks of successful answers against what was asked. Each throws `TypeError`, see `gcs-wire.ts`. */
+/**
+ * Checks of successful answers against what was asked. Each throws `TypeError`, see `gcs-wire.ts`.
+ */
 import type { Attributes } from './blob.ts';
 import { crc32cBase64 } from './gcs-crc32c.ts';
 import { type CallName, integrityError } from './gcs-errors.ts';
@@ -6,7 +8,10 @@ import type { WireResponse } from './gcs-send.ts';
 import type { MediaHead } from './gcs-wire.ts';
 import { compareKeys } from './order.ts';
 
-/** Fails unless the bytes are exactly those asked for: by length, by range, and whole ones by checksum. */
+/**
+ * Fails unless the bytes are exactly those asked for: by length, by range, and whole ones by
+ * checksum.
+ */
 export function checkMedia(
   media: MediaHead,
   { status, bytes }: WireResponse,
@@ -34,8 +39,9 @@ export function checkMedia(
 }
 
 /**
- * One page without the key of the offset, which GCS includes. Fails unless it ascends by bytes and stays
- * within prefix and offset: a list that loses its place must not look like the end of a log.
+ * One page without the key of the offset, which GCS includes. Fails unless it ascends by bytes
+ * and stays within prefix and offset: a list that loses its place must not look like the end of a
+ * log.
  */
 export function checkPage(
   objects: readonly Attributes[],

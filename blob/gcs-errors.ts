@@ -69,7 +69,7 @@ export function sendError(call: CallName, error: SendError): BlobError {
 export function authError(call: CallName, cause: unknown): BlobError {
   const code = errorCode(cause);
   const status = typeof code === 'number' ? code : Number(code);
-  const network = typeof code === 'string' && /^E[A-Z_]+$/.test(code) && code !== 'ENOENT';
+  const network = typeof code === 'string' && /^E(?!RR_|NOENT)[A-Z_]+$/.test(code);
   return network || status >= 500 || status === 429 || status === 408
     ? new BlobError({
         ...call,

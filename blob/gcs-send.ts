@@ -1,11 +1,11 @@
 /**
  * One HTTP request of the GCS driver, whole body in, whole body out.
  *
- * The SDK authorises each request (`gcs.ts`); the sockets are ours, because those of its own transport
- * (7.22: teeny-request over node-fetch 2) cannot be bounded, stopped or closed: one pool for the whole
- * process; a call that is abandoned keeps its socket; a failed download destroys the shared agent and
- * so resets every other call, creates included; a connection that breaks inside a body of known
- * length is not noticed at all.
+ * The SDK authorises each request (`gcs.ts`); the sockets are ours, because those of its own
+ * transport (7.22: teeny-request over node-fetch 2) cannot be bounded, stopped or closed: one
+ * pool for the whole process; a call that is abandoned keeps its socket; a failed download
+ * destroys the shared agent and so resets every other call, creates included; a connection that
+ * breaks inside a body of known length is not noticed at all.
  *
  * Guarantees: exactly one request on the wire, never repeated, no redirect followed; the socket is
  * back in its pool or destroyed when the promise settles; a body that stalls longer than
@@ -38,8 +38,8 @@ export interface WireResponse {
 /**
  * | kind | means |
  * |---|---|
- * | `network` | no connection, or it broke before the answer began or by a reset |
- * | `short` | the body ended before its length, or the answer is no HTTP |
+ * | `network` | no connection, or it broke before an answer began |
+ * | `short` | the body ended before its length, by a reset or not, or the answer is no HTTP |
  * | `long` | the body is longer than was asked for |
  * | `idle` | no body byte for `idleBodyMs` |
  * | `stopped` | the signal given to `send` |
@@ -117,6 +117,7 @@ function receive(
   return new Promise((resolve, reject) => {
     const settled = new AbortController();
     let sent = false;
+    let answered = false;
     let date: string | undefined;
     const settle = (): boolean => {
       if (settled.signal.aborted) return false;
@@ -131,14 +132,16 @@ function receive(
     };
     const onStop = (): void => fail('stopped', signal.reason);
     out.on('error', (error: NodeJS.ErrnoException) => {
-      fail(error.code?.startsWith('HPE_') ? 'short' : 'network', error);
+      fail(answered || error.code?.startsWith('HPE_') ? 'short' : 'network', error);
     });
     out.once('socket', (socket) => {
-      // A write is ambiguous from the moment its bytes may leave, not from the moment it was queued.
+      // A write is ambiguous from the moment its bytes may leave, not from the moment it was
+      // queued.
       if (socket.connecting) socket.once('connect', () => (sent = true));
       else sent = true;
     });
     out.once('response', (response) => {
+      answered = true;
       date = response.headers.date;
       collect(response, bytesMax, fail, (bytes) => {
         if (!settle()) return;

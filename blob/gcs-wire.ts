@@ -63,8 +63,9 @@ export class GcsAddresses {
 }
 
 /**
- * The two parts of an upload in one buffer. The checksum makes the service refuse bytes that changed
- * on the way; `no-store` keeps a public bucket's caches (one hour by default) from breaking strong reads.
+ * The two parts of an upload in one buffer. The checksum makes the service refuse bytes that
+ * changed on the way; `no-store` keeps a public bucket's caches (one hour by default) from
+ * breaking strong reads.
  */
 export function multipartBody(
   name: string,

@@ -1,16 +1,16 @@
 /**
  * The GCS driver.
  *
- * `@google-cloud/storage` gives the credentials and the endpoint, and authorises every request the way it
- * does its own; the requests are those of the JSON API that it sends too. Sending is `gcs-send.ts`, which
- * says why. So nothing below this file repeats a request: a client library that retries a conditional
- * create turns our own success into `exists`.
+ * The SDK gives the endpoint and the credentials, and authorises every request as it does its own;
+ * sending is `gcs-send.ts`, which says why. Nothing below this file repeats a request: a client
+ * library that retries a conditional create turns our own success into `exists`.
  *
- * Cost: one request a call, with these exceptions. The first *not found* of a store that has had no
- * success yet asks once for one key of the bucket, since GCS answers 404 both for an absent object and for
- * an absent bucket; later ones cost nothing more, so a bucket that is removed under a running store reads
- * as empty until a create or a list says `no-bucket`. A range that starts at or beyond the end takes a
- * second request for the attributes. A list may follow page tokens when GCS sends empty pages.
+ * Cost: one request a call, with these exceptions. The first *not found* of a store that has had
+ * no success yet asks once for one key of the bucket, since GCS answers 404 both for an absent
+ * object and for an absent bucket; later ones cost nothing more, so a bucket that is removed
+ * under a running store reads as empty until a create or a list says `no-bucket`. A range that
+ * starts at or beyond the end takes a second request for the attributes. A list may follow page
+ * tokens when GCS sends empty pages.
  */
 import { Storage } from '@google-cloud/storage';
 import {
@@ -65,15 +65,15 @@ export interface GcsBucketOptions {
   readonly sender?: Sender | undefined;
 }
 
-/** Opens a GCS bucket or a prefix of one. Sends nothing yet. */
-export function createGcsBucket(options: GcsBucketOptions): BlobStore {
-  return new GcsBucket(options);
-}
-
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 const ERROR_BYTES_MAX = 1024 * 1024;
 /** Answers that only a bucket that exists gives. */
 const BUCKET_SEEN: ReadonlySet<number> = new Set([200, 204, 206, 412, 416]);
+
+/** Opens a GCS bucket or a prefix of one. Sends nothing yet. */
+export function createGcsBucket(options: GcsBucketOptions): BlobStore {
+  return new GcsBucket(options);
+}
 
 class GcsBucket implements BlobStore {
   readonly name: string;
@@ -139,7 +139,10 @@ class GcsBucket implements BlobStore {
       bytesMax: range === undefined ? Infinity : Math.max(range[1] - range[0], ERROR_BYTES_MAX),
     });
     const date = dateOf(response.headers.date);
-    if (response.status === 404) return this.#absent(call, date);
+    if (response.status === 404) {
+      await this.#requireBucket(call);
+      return { found: false, date };
+    }
     if (range !== undefined && response.status === 416) return this.#getNothing(call, name);
     if (response.status !== 200 && response.status !== 206) throw statusError(call, response);
     const attributes = decode(call, response, () => {
@@ -150,7 +153,7 @@ class GcsBucket implements BlobStore {
     return { found: true, bytes: response.bytes, attributes, date };
   }
 
-  async head(key: string, options: CallOptions = {}): Promise<HeadResult> {
+  async head(key: string, options?: CallOptions): Promise<HeadResult> {
     const call = this.#session.begin({ operation: 'head', key }, options);
     return this.#head(call, this.#nameOf(call));
   }
@@ -197,10 +200,9 @@ class GcsBucket implements BlobStore {
       headers: {},
       bytesMax: ERROR_BYTES_MAX,
     });
-    const date = dateOf(response.headers.date);
     if (response.status === 404) await this.#requireBucket(call);
     else if (response.status !== 204 && response.status !== 200) throw statusError(call, response);
-    return { date };
+    return { date: dateOf(response.headers.date) };
   }
 
   async close(): Promise<void> {
@@ -214,21 +216,20 @@ class GcsBucket implements BlobStore {
     bytes: Uint8Array,
   ): Promise<{ readonly response: WireResponse; readonly attributes?: Attributes }> {
     const name = this.#nameOf(call);
-    const size = bytes.length;
-    const { body, contentType, crc32c } = multipartBody(name, bytes);
+    const sent = multipartBody(name, bytes);
     const response = await this.#send(call, {
       method: 'POST',
       url: this.#addresses.upload(name, generation),
-      headers: { 'Content-Type': contentType },
-      body,
+      headers: { 'Content-Type': sent.contentType },
+      body: sent.body,
       bytesMax: ERROR_BYTES_MAX,
     });
     if (response.status === 412) return { response };
     if (response.status !== 200) throw statusError(call, response);
     const attributes = decode(call, response, () => {
-      const stored = decodeObject(decodeJson(response.bytes));
-      const { attributes } = stored;
-      if (attributes.key !== name || attributes.size !== size || stored.crc32c !== crc32c) {
+      const { attributes, crc32c } = decodeObject(decodeJson(response.bytes));
+      const same = attributes.size === bytes.length && crc32c === sent.crc32c;
+      if (attributes.key !== name || !same) {
         throw new TypeError('the answer is about other bytes than were sent');
       }
       return { ...attributes, key: call.key };
@@ -244,7 +245,10 @@ class GcsBucket implements BlobStore {
       bytesMax: ERROR_BYTES_MAX,
     });
     const date = dateOf(response.headers.date);
-    if (response.status === 404) return this.#absent(call, date);
+    if (response.status === 404) {
+      await this.#requireBucket(call);
+      return { found: false, date };
+    }
     if (response.status !== 200) throw statusError(call, response);
     const attributes = decode(call, response, () => {
       const found = decodeObject(decodeJson(response.bytes)).attributes;
@@ -258,14 +262,6 @@ class GcsBucket implements BlobStore {
   async #getNothing(call: Call, name: string): Promise<GetResult> {
     const head = await this.#head(call, name);
     return head.found ? { ...head, bytes: new Uint8Array(0) } : head;
-  }
-
-  async #absent(
-    call: Call,
-    date: number | undefined,
-  ): Promise<{ readonly found: false; readonly date?: number | undefined }> {
-    await this.#requireBucket(call);
-    return { found: false, date };
   }
 
   /** After a 404 without any success before it: is it the bucket that is absent? */

@@ -1,12 +1,12 @@
 /**
- * Hedging: a second identical request when the first is slower than most. Stands below the deadline,
- * which therefore bounds both, and above the observer, which therefore counts both.
+ * Hedging: a second identical request when the first is slower than most. Stands below the
+ * deadline, which therefore bounds both, and above the observer, which therefore counts both.
  *
- * Only `get` and `create` are doubled. Two creates of one name race each other, so from the moment the
- * second is sent, "exists" may be the answer to our own success: it is then an ambiguous error, never a
- * loss, and the caller reads the name back.
+ * Only `get` and `create` are doubled. Two creates of one name race each other, so from the moment
+ * the second is sent, "exists" may be the answer to our own success: it is then an ambiguous error,
+ * never a loss, and the caller reads the name back.
  */
-import type { BlobStore, Timing } from './blob.ts';
+import { type BlobStore, DEADLINE_MS_DEFAULT, type Timing } from './blob.ts';
 import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
 import { BlobError, isBlobError } from './errors.ts';
 import { LatencyWindow } from './latency-window.ts';
@@ -24,14 +24,14 @@ const EARNED_PER_CALL = 0.1;
 const BANKED_MAX = 10;
 
 /**
- * `store` whose `get` and `create` send a second identical request after the recent 95th percentile of
- * their kind (creates by size: below 64 KiB, below 1 MiB, larger), 25 ms to 1 s, 100 ms before there
- * are samples.
+ * `store` whose `get` and `create` send a second identical request after the recent 95th percentile
+ * of their kind (creates by size: below 64 KiB, below 1 MiB, larger), 25 ms to 1 s, 100 ms before
+ * there are samples.
  *
- * The first answer wins, *not found* included; the other request is aborted and what it says ignored.
- * When one fails, the other is waited for; when both fail, the error is ambiguous if either was. Of n
- * calls at most n / 10 + 10 are doubled. Adds to `create` the error `unavailable`, ambiguous, for "exists"
- * after a hedge. State is bounded: four windows of 256 numbers.
+ * The first answer wins, *not found* included; the other request is aborted and what it says
+ * ignored. When one fails, the other is waited for; when both fail, the error is ambiguous if
+ * either was. Of n calls at most n / 10 + 10 are doubled. Adds to `create` the error `unavailable`,
+ * ambiguous, for "exists" after a hedge. State is bounded: four windows of 256 numbers.
  */
 export function withHedge(store: BlobStore, { timing }: HedgeOptions): BlobStore {
   const budget = new Budget();
@@ -50,7 +50,9 @@ function sizeClass(bytes: number): 0 | 1 | 2 {
   return bytes < KIB * KIB ? 1 : 2;
 }
 
-/** A tenth of a hedge for each call, at most ten in the bank; whole tenths, so that sums are exact. */
+/**
+ * A tenth of a hedge for each call, at most ten in the bank; whole tenths, so that sums are exact.
+ */
 class Budget {
   #tenths = BANKED_MAX / EARNED_PER_CALL;
 
@@ -79,6 +81,7 @@ class Race<T extends CallResult> {
   readonly #twins: AbortController[] = [];
   readonly #failures: unknown[] = [];
   readonly #timer = new AbortController();
+  readonly #startedMs: number;
   #ended = false;
   #forget: () => void = () => {};
   #resolve: (result: T) => void = () => {};
@@ -86,6 +89,7 @@ class Race<T extends CallResult> {
 
   constructor(init: RaceInit<T>) {
     this.#init = init;
+    this.#startedMs = init.timing.monotonic();
   }
 
   run(): Promise<T> {
@@ -110,11 +114,14 @@ class Race<T extends CallResult> {
   }
 
   #start(): void {
-    const { timing, send, window } = this.#init;
+    const { timing, send, window, call } = this.#init;
     const twin = new AbortController();
     const startedMs = timing.monotonic();
+    const { deadlineMs = DEADLINE_MS_DEFAULT } = call.options;
     this.#twins.push(twin);
-    send({ signal: twin.signal }).then(
+    // The second request has no more time than the first: the deadline is the call's.
+    const leftMs = deadlineMs - (startedMs - this.#startedMs);
+    send({ signal: twin.signal, deadlineMs: leftMs }).then(
       (result) => {
         if (this.#ended) return;
         // The request's own duration, not the call's: else hedged calls would raise the percentile.

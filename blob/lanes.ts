@@ -1,6 +1,6 @@
 /**
- * Lanes. Stands below retry (waiting between attempts holds no room) and above the deadline: one call here
- * is one attempt, and its hedge shares its room.
+ * Lanes. Stands below retry (waiting between attempts holds no room) and above the deadline: one
+ * call here is one attempt, and its hedge shares its room.
  *
  * Each lane has a limit of its own, so commit traffic never queues behind thousands of bulk reads.
  */
@@ -9,7 +9,9 @@ import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
 import { abortedError, DONE, onAbort, timeoutError } from './signal.ts';
 import { checkSignal } from './validate.ts';
 
-/** Runs tasks, some at a time; a task that still waits when `signal` aborts rejects and never runs. */
+/**
+ * Runs tasks, some at a time; a task that still waits when `signal` aborts rejects and never runs.
+ */
 export interface LaneLimit {
   run<T>(
     task: () => Promise<T>,
@@ -25,8 +27,9 @@ export interface LanesOptions {
 
 /**
  * `store` whose calls wait for room in the lane they name (default `read`). Waiting counts against
- * the deadline: what is left of it goes down with the call. A call that is aborted, or whose deadline
- * passes, while it waits was never sent: `aborted` or `timeout`, not ambiguous, also for writes.
+ * the deadline: what is left of it goes down with the call. A call that is aborted, or whose
+ * deadline passes, while it waits was never sent: `aborted` or `timeout`, not ambiguous, also for
+ * writes.
  */
 export function withLanes(store: BlobStore, lanes: Lanes, { timing }: LanesOptions): BlobStore {
   return decorate(store, (call, send) =>

@@ -1,9 +1,10 @@
 /**
- * A bucket in this process's memory: the reference driver, for tests, load models and demonstrations.
+ * A bucket in this process's memory: the reference driver, for tests, load models and
+ * demonstrations.
  *
  * Every call takes effect in one turn of the event loop, at the moment it is made, so reads are
- * strong and of any number of concurrent creators the first to call wins. Generations are numbers that
- * are never used twice in a bucket. Bytes are copied on the way in and on the way out.
+ * strong and of any number of concurrent creators the first to call wins. Generations are numbers
+ * that are never used twice in a bucket. Bytes are copied on the way in and on the way out.
  */
 import type {
   Attributes,
@@ -65,8 +66,8 @@ export function createMemoryBucket({ timing, name }: MemoryBucketOptions): BlobS
 }
 
 /**
- * The bucket of that name in this process (`memory:NAME`): every call with one name gives a handle on the
- * same objects. Closing a handle closes no other and drops nothing.
+ * The bucket of that name in this process (`memory:NAME`): every call with one name gives a handle
+ * on the same objects. Closing a handle closes no other and drops nothing.
  */
 export function sharedMemoryBucket(
   name: string,

@@ -1,17 +1,20 @@
 /**
- * Latency model: makes a `memory:` or `file:` location as slow, and as strict about one name, as a real
- * bucket (`model:` locations, `--model gcs`). Stands right above the driver, below the observer.
+ * Latency model: makes a `memory:` or `file:` location as slow, and as strict about one name, as a
+ * real bucket (`model:` locations, `--model gcs`). Stands right above the driver, below the
+ * observer.
  *
  * | request | `gcs` takes |
  * |---|---|
- * | create, replace | (lognormal with median 40 ms and 99th percentile 50 ms, plus size / 50 MB/s) × (1 + (creates in the last second / 1000)²) |
+ * | create, replace | (c + size / 50 MB/s) × (1 + (creates in the last second / 1000)²) |
  * | get | 20 ms plus size / 50 MB/s |
  * | head, delete | 12 ms |
  * | list | 25 ms |
  *
- * A second mutation of one name within a second is refused with 429, whether or not the name is taken,
- * and as with the real service the caller cannot tell what it did: `throttled`, ambiguous.
- * A request takes effect halfway through its time, so an abort may come before or after it.
+ * where c is lognormal with a median of 40 ms and a 99th percentile of 50 ms.
+ *
+ * A second mutation of one name within a second is refused with 429, whether or not the name is
+ * taken, and as with the real service the caller cannot tell what it did: `throttled`, ambiguous. A
+ * request takes effect halfway through its time, so an abort may come before or after it.
  */
 import type { BlobStore, Chance, Timing } from './blob.ts';
 import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
@@ -60,8 +63,9 @@ const Z99 = 2.326_347_874;
 export const NAMES_MAX = 16_384;
 
 /**
- * `store` with the latencies and the per-name limit of `model`. Adds `throttled` to writes. Memory: the
- * names mutated within the last second, at most 16,384, and ten numbers for the rate of creates.
+ * `store` with the latencies and the per-name limit of `model`. Adds `throttled` to writes. Memory:
+ * the names mutated within the last second, at most 16,384, and ten numbers for the rate of
+ * creates.
  */
 export function withLatencyModel(store: BlobStore, options: LatencyModelOptions): BlobStore {
   const { timing, chance } = options;
@@ -150,7 +154,10 @@ class Rate {
   }
 }
 
-/** When each name was last mutated; the map is in the order of these times, so the front expires first. */
+/**
+ * When each name was last mutated; the map is in the order of these times, so the front expires
+ * first.
+ */
 class MutationLimit {
   readonly #timing: Timing;
   readonly #intervalMs: number;

@@ -1,6 +1,6 @@
 /**
- * Observation. Stands right above the driver (or the latency model), below retry and hedge: one event is
- * one request on the wire, which is what the service bills.
+ * Observation. Stands right above the driver (or the latency model), below retry and hedge: one
+ * event is one request on the wire, which is what the service bills.
  */
 import type { BlobStore, Timing } from './blob.ts';
 import { type Call, type CallResult, decorate } from './decorate.ts';
@@ -49,9 +49,10 @@ export interface ObserveOptions {
 }
 
 /**
- * `store` that reports each request to `observer` exactly once: when the driver settles, or when the
- * call's signal aborts first, so that a driver that never answers is counted too. A call that sends
- * nothing, for it is invalid or already aborted, is no event. Changes no answer, adds no request.
+ * `store` that reports each request to `observer` exactly once: when the driver settles, or when
+ * the call's signal aborts first, so that a driver that never answers is counted too. A call that
+ * sends nothing, for it is invalid or already aborted, is no event. Changes no answer, adds no
+ * request.
  */
 export function withObserver(
   store: BlobStore,

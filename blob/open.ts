@@ -2,12 +2,12 @@
  * A location to a bucket: the driver it names, loaded only now, inside the decorators.
  *
  * ```
- * caller → lanes → retry → hedge → deadline → observer → [latency model] → driver
+ * caller → retry → lanes → deadline → hedge → observer → [latency model] → driver
  * ```
  *
- * Lanes are outermost, so that a call waits for room once, whatever it then takes. Retry and hedge are
- * above the deadline's own layer and hand down what is left of the call's time. The observer is next
- * to the driver: what it counts is what the service bills.
+ * Retry is outermost, so that a call that waits to be repeated holds no place in its lane. The
+ * deadline bounds both requests of a hedge. The observer is next to the driver: what it counts is
+ * what the service bills.
  */
 import type { BlobStore, Chance, Timing } from './blob.ts';
 import { withDeadline } from './deadline.ts';
@@ -27,13 +27,15 @@ export interface OpenBucketOptions {
   readonly observer?: Observer | undefined;
   /** `file:` only: make the directory when it is missing. Default false. */
   readonly createDirectory?: boolean | undefined;
-  /** Send slow gets and creates twice. Default true for services, false for `file:` and `memory:`. */
+  /**
+   * Send slow gets and creates twice. Default true for services, false for `file:` and `memory:`.
+   */
   readonly hedge?: boolean | undefined;
 }
 
 /**
- * Opens the bucket of a location. Sends nothing yet: a bucket that is missing or refuses is met at the
- * first call.
+ * Opens the bucket of a location. Sends nothing yet: a bucket that is missing or refuses is met at
+ * the first call.
  * @throws RangeError for a location that cannot be read
  */
 export async function openBucket(
@@ -44,7 +46,9 @@ export async function openBucket(
   return decorateBucket(await openDriver(location, options), location, options);
 }
 
-/** The decorators of `openBucket` around a bucket of the caller's own, for instance an SDK client's. */
+/**
+ * The decorators of `openBucket` around a bucket of the caller's own, for instance an SDK client's.
+ */
 export function decorateBucket(
   driver: BlobStore,
   location: Pick<Location, 'kind' | 'model'>,
@@ -55,10 +59,10 @@ export function decorateBucket(
   let store = driver;
   if (location.model) store = withLatencyModel(store, { timing, chance, model: 'gcs' });
   if (observer !== undefined) store = withObserver(store, observer, { timing });
-  store = withDeadline(store, { timing });
   if (options.hedge ?? remote) store = withHedge(store, { timing });
-  store = withRetry(store, { timing, chance });
-  return withLanes(store, lanes, { timing });
+  store = withDeadline(store, { timing });
+  store = withLanes(store, lanes, { timing });
+  return withRetry(store, { timing, chance });
 }
 
 async function openDriver(location: Location, options: OpenBucketOptions): Promise<BlobStore> {

@@ -3,7 +3,10 @@
  * and above before U+E000 to U+FFFF.
  */
 
-/** Negative, zero or positive as `a` sorts before, with or after `b` by UTF-8 bytes. Both well formed. */
+/**
+ * Negative, zero or positive as `a` sorts before, with or after `b` by UTF-8 bytes. Both well
+ * formed.
+ */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

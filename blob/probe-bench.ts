@@ -34,7 +34,10 @@ export interface BenchInit {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Attempts of one call, and the wait after the first failed one: longer than a per-name limit of 1/s. */
+/**
+ * Attempts of one call, and the wait after the first failed one: longer than a per-name limit of
+ * 1/s.
+ */
 const ATTEMPTS_MAX = 5;
 const PAUSE_MS = 1_100;
 const CLEAR_ROUNDS = 3;
@@ -99,8 +102,8 @@ export class Bench {
   }
 
   /**
-   * Creates a name. An unknown outcome is settled by reading: our bytes mean `created`; anything else is
-   * another attempt, for only the service's own word proves that it refuses.
+   * Creates a name. An unknown outcome is settled by reading: our bytes mean `created`; anything
+   * else is another attempt, for only the service's own word proves that it refuses.
    */
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     const key = this.key(name);
@@ -200,8 +203,9 @@ export class Bench {
   }
 
   /**
-   * Removes every name, as far as that is possible; answers the ones that may be left. Never throws.
-   * All at once and not under the caller's signal: an aborted probe cleans up too, and soon.
+   * Removes every name, as far as that is possible; answers the ones that may be left. Never
+   * throws. All at once and not under the caller's signal: an aborted probe cleans up too, and
+   * soon.
    */
   async clear(): Promise<readonly string[]> {
     const { store, timing } = this.#init;

@@ -1,6 +1,6 @@
 /**
- * The guarantees of the probe, one function each, in the order in which they are tried. Each check uses
- * names of its own, so that one that fails says nothing about the next.
+ * The guarantees of the probe, one function each, in the order in which they are tried. Each check
+ * uses names of its own, so that one that fails says nothing about the next.
  */
 import { type Bench, Broken, type Check, sameBytes } from './probe-bench.ts';
 

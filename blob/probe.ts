@@ -1,11 +1,11 @@
 /**
  * The probe: asks a location, by trying, for each guarantee that the rest of the project builds on
- * (`blob.ts`). Servers that accept a condition and ignore it, or list in another order, would lose data
- * silently; here they are refused by name before anything is written.
+ * (`blob.ts`). Servers that accept a condition and ignore it, or list in another order, would lose
+ * data silently; here they are refused by name before anything is written.
  *
- * It runs before genesis, import into an empty location, restore and migrate, and in `doctor`; opening an
- * existing world does not probe. It belongs on a driver with `withDeadline`, not above hedging, which
- * would make every refusal ambiguous and cost a read each.
+ * It runs before genesis, import into an empty location, restore and migrate, and in `doctor`;
+ * opening an existing world does not probe. It belongs on a driver with `withDeadline`, not above
+ * hedging, which would make every refusal ambiguous and cost a read each.
  */
 import type { BlobStore, Chance, Timing } from './blob.ts';
 import { BlobError, type BlobOperation } from './errors.ts';
@@ -69,15 +69,17 @@ export interface ProbeOptions {
 const CREATORS_DEFAULT = 8;
 
 /**
- * Tries every guarantee under `_demarkus/v1/probe/<uuid>/` and removes what it wrote, also when it fails.
+ * Tries every guarantee under `_demarkus/v1/probe/<uuid>/` and removes what it wrote, also when it
+ * fails.
  *
- * On a location that keeps them all: 56 calls with 8 creators (20 creates, 2 replaces, 11 gets, 3 heads,
- * 7 lists, 13 deletes), 50 without `replace`. Throttled or unavailable calls are repeated, up to five
- * times with pauses of a second and more, because a bucket may refuse a second mutation of a name within a
- * second; a write with an unknown outcome is settled by reading its name.
+ * On a location that keeps them all: 56 calls with 8 creators (20 creates, 2 replaces, 11 gets, 3
+ * heads, 7 lists, 13 deletes), 50 without `replace`. Throttled or unavailable calls are repeated,
+ * up to five times with pauses of a second and more, because a bucket may refuse a second mutation
+ * of a name within a second; a write with an unknown outcome is settled by reading its name.
  *
- * @throws BlobError for what no guarantee is to blame for: `no-bucket`, `unauthenticated`, `aborted`, or
- *   a service that stays `unavailable`, `throttled` or silent. A 403 is no error but a missing permission.
+ * @throws BlobError for what no guarantee is to blame for: `no-bucket`, `unauthenticated`,
+ *   `aborted`, or a service that stays `unavailable`, `throttled` or silent. A 403 is no error but
+ *   a missing permission.
  */
 export async function probe(store: BlobStore, options: ProbeOptions): Promise<ProbeReport> {
   const { chance, timing, creators = CREATORS_DEFAULT, replace = true, signal } = options;
@@ -108,7 +110,8 @@ function leftOut(name: GuaranteeName, needed: Guarantee['needed']): Guarantee {
 /**
  * Refuses a location that is not fit for a purpose; costs no request.
  * @param purpose `always` asks for what every world needs, `migrate and rollback` for everything
- * @throws BlobError `forbidden` naming the missing permissions, or `unsupported` naming the missing guarantees
+ * @throws BlobError `forbidden` naming the missing permissions, or `unsupported` naming the missing
+ *   guarantees
  */
 export function assertUsable(report: ProbeReport, purpose: Guarantee['needed'] = 'always'): void {
   const missing = report.guarantees.filter(

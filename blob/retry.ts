@@ -1,10 +1,11 @@
 /**
- * Retries. The top of the stack: one call here is what the caller asked for, and it may become several
- * attempts below. It owns the total deadline: each attempt is given what is left of it.
+ * Retries. The top of the stack: one call here is what the caller asked for, and it may become
+ * several attempts below. It owns the total deadline: each attempt is given what is left of it.
  *
  * Only failures that leave the bucket as it was, or calls that may be repeated without harm, are
- * repeated. An ambiguous create or replace is thrown on as it is: a repeat would meet our own object and
- * report "exists", which turns a success into a loss. Whoever knows the bytes reads the name back.
+ * repeated. An ambiguous create or replace is thrown on as it is: a repeat would meet our own
+ * object and report "exists", which turns a success into a loss. Whoever knows the bytes reads the
+ * name back.
  */
 import { type BlobStore, type Chance, DEADLINE_MS_DEFAULT, type Timing } from './blob.ts';
 import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
@@ -35,9 +36,9 @@ export interface RetryOptions {
  * - get, head, list and delete are repeated when the error is retryable.
  * - create and replace are repeated when the error is retryable and **not** ambiguous.
  *
- * The last error is thrown when attempts or time run out (a wait that would pass the deadline is not
- * begun). A delete is ambiguous when any of its attempts was. An abort while waiting is `aborted`.
- * Costs at most `attemptsMax` attempts.
+ * The last error is thrown when attempts or time run out (a wait that would pass the deadline is
+ * not begun). A delete is ambiguous when any of its attempts was. An abort while waiting is
+ * `aborted`. Costs at most `attemptsMax` attempts.
  */
 export function withRetry(store: BlobStore, options: RetryOptions): BlobStore {
   const { timing, chance, policy = RETRY_POLICY_DEFAULT } = options;
@@ -91,7 +92,10 @@ function mayRepeat(error: BlobError): boolean {
   }
 }
 
-/** Full jitter on top of what the service asked for, so that its clients do not all come back at once. */
+/**
+ * Full jitter on top of what the service asked for, so that its clients do not all come back at
+ * once.
+ */
 function waitBefore(
   attempt: number,
   policy: RetryPolicy,

@@ -1,12 +1,16 @@
 /** Small parts that several decorators need to be cancelled without leaving anything behind. */
 import { BlobError, type BlobOperation, isWrite } from './errors.ts';
 
-/** The reason internal timers are cancelled with; one object, so that cancelling costs no stack trace. */
+/**
+ * The reason internal timers are cancelled with; one object, so that cancelling costs no stack
+ * trace.
+ */
 export const DONE: Error = new Error('no longer needed');
 
 /**
  * Calls `listener` when `signal` aborts, or now if it has. Answers the function that takes the
- * listener away again, which every caller runs when its call ends: a signal may outlive a million calls.
+ * listener away again, which every caller runs when its call ends: a signal may outlive a million
+ * calls.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {};

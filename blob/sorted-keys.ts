@@ -1,11 +1,14 @@
 /**
- * A set of keys that can be walked in UTF-8 byte order from any place. Built for buckets of 100,000s
- * of objects that are written mostly in ascending order: such a key costs one comparison, any other is
- * put aside until the next walk, and a removed key stays as a gap until gaps outnumber keys.
+ * A set of keys that can be walked in UTF-8 byte order from any place. Built for buckets of
+ * 100,000s of objects that are written mostly in ascending order: such a key costs one comparison,
+ * any other is put aside until the next walk, and a removed key stays as a gap until gaps outnumber
+ * keys.
  */
 import { compareKeys } from './order.ts';
 
-/** Up to so many keys put aside, moving the tail for each is cheaper than one merge of everything. */
+/**
+ * Up to so many keys put aside, moving the tail for each is cheaper than one merge of everything.
+ */
 const INSERT_COUNT_MAX = 32;
 
 export class SortedKeys {

@@ -1,7 +1,7 @@
 /**
  * Goal: what `package.json` promises to somebody who installs the package is there.
- * Method: reads the manifest and the sources behind it. What the packed tarball really holds needs a
- * child process and is checked by test/real/package.test.ts.
+ * Method: reads the manifest and the sources behind it. What the packed tarball really holds needs
+ * a child process and is checked by test/real/package.test.ts.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

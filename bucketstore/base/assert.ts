@@ -5,7 +5,9 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
-/** Throws `InvariantError` with `message` unless `condition` holds. Give the values in the message. */
+/**
+ * Throws `InvariantError` with `message` unless `condition` holds. Give the values in the message.
+ */
 export function assert(condition: boolean, message: string | (() => string)): asserts condition {
   if (!condition) throw new InvariantError(typeof message === 'string' ? message : message());
 }

@@ -8,9 +8,14 @@ export interface SleepOptions {
 export interface Clock {
   /** Wall clock, ms since the epoch. May jump. */
   now(): number;
-  /** Monotonic clock, ms from an arbitrary start. Never goes back; may stand still in a paused machine. */
+  /**
+   * Monotonic clock, ms from an arbitrary start. Never goes back; may stand still in a paused
+   * machine.
+   */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer. */
+  /**
+   * Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer.
+   */
   sleep(ms: number, options?: SleepOptions): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a running store tells about itself: an injected logger, silent by default, and typed events on
- * Node's `diagnostics_channel`, which cost nothing while nobody listens.
+ * What a running store tells about itself: an injected logger, silent by default, and typed events
+ * on Node's `diagnostics_channel`, which cost nothing while nobody listens.
  */
 import { channel } from 'node:diagnostics_channel';
 

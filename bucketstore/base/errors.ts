@@ -1,9 +1,9 @@
 /**
  * The one table of codes for library, HTTP answer, exit status and outcome of a write.
  *
- * Operational failures are `StoreError`s; their `code` is stable within a major version, their message is
- * for people and may change. Wrong arguments of the program itself are `TypeError` or `RangeError`, and
- * a broken invariant of our own is `InvariantError` (`assert.ts`).
+ * Operational failures are `StoreError`s; their `code` is stable within a major version, their
+ * message is for people and may change. Wrong arguments of the program itself are `TypeError` or
+ * `RangeError`, and a broken invariant of our own is `InvariantError` (`assert.ts`).
  */
 
 export type StoreErrorCode =

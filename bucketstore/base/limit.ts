@@ -3,7 +3,9 @@ import pLimit from 'p-limit';
 
 /** Runs tasks, at most a fixed number at a time, in the order they were asked for. */
 export interface Limit {
-  /** Runs `task` when there is room; a signal that aborts while it waits rejects with the reason. */
+  /**
+   * Runs `task` when there is room; a signal that aborts while it waits rejects with the reason.
+   */
   run<T>(
     task: () => Promise<T>,
     options?: { readonly signal?: AbortSignal | undefined },

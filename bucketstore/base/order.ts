@@ -3,7 +3,10 @@
  * puts U+10000 and above before U+E000 to U+FFFF.
  */
 
-/** Negative, zero or positive as `a` sorts before, with or after `b` by UTF-8 bytes. Both well formed. */
+/**
+ * Negative, zero or positive as `a` sorts before, with or after `b` by UTF-8 bytes. Both well
+ * formed.
+ */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -14,7 +17,9 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves surrogates above the rest of the basic plane: in well-formed text that is code point order. */
+/**
+ * Moves surrogates above the rest of the basic plane: in well-formed text that is code point order.
+ */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
 }

@@ -6,14 +6,14 @@ import { readMarker } from '../genesis.ts';
 import { bucketFailure } from '../log/failure.ts';
 import { LOG_PREFIX, parseSlotKey } from '../log/names.ts';
 import { decodeSlot } from '../log/slot.ts';
-import { type Command, type CommandContext, clockOf } from './command.ts';
+import { type Command, type CommandContext, clockOf, isSet } from './command.ts';
 import { locationArguments, openForCommand, readLocation } from './location.ts';
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Try every guarantee that a world needs on a location, and say what is missing.',
   usage: 'LOCATION',
-  flags: {},
+  flags: { all: { type: 'boolean', help: 'Ask for what migration and rollback need too.' } },
   notes: [
     'Of a world that is there, its marker, and whether its clock is ahead of this machine’s.',
   ],
@@ -38,7 +38,7 @@ async function runDoctor(context: CommandContext): Promise<number> {
     const { world, failure } = await tryFindWorld(context, bucket);
     const lines = failure === null ? worldLines(world) : [];
     output.result({ ...report, world }, [...probeReportLines(report), '', ...lines]);
-    assertUsable(report);
+    assertUsable(report, isSet(context, 'all') ? 'migrate and rollback' : 'always');
     if (failure !== null) throw failure;
     return 0;
   } catch (error) {

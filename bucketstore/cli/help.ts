@@ -12,8 +12,8 @@ const LOCATIONS = [
 ];
 
 const EXITS = [
-  'Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 outcome unknown, 5 location, 6 integrity,',
-  '  7 try again later, 130 interrupted.',
+  'Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 outcome unknown, 5 location,',
+  '  6 integrity, 7 try again later, 130 interrupted.',
 ];
 
 /** Help of the program as a whole. */

@@ -13,7 +13,7 @@ import { systemRandom } from '../base/random.ts';
 import { type CommandContext, textFlag } from './command.ts';
 
 /** The environment variable that stands in for the argument. */
-export const LOCATION_VARIABLE = 'BUCKETSTORE_LOCATION';
+const LOCATION_VARIABLE = 'BUCKETSTORE_LOCATION';
 
 export interface Arguments {
   readonly location: string;
@@ -37,7 +37,8 @@ export function locationArguments(context: CommandContext): Arguments {
   if (standIn !== undefined && standIn !== '') return { location: standIn, rest: positionals };
   throw new StoreError(
     'USAGE',
-    `which location? give it first (file:PATH, gs://BUCKET, s3://BUCKET) or set ${LOCATION_VARIABLE}`,
+    'which location? give it first (file:PATH, gs://BUCKET, s3://BUCKET) or set ' +
+      LOCATION_VARIABLE,
   );
 }
 
@@ -50,7 +51,10 @@ export function readLocation(text: string): Location {
   }
 }
 
-/** The bucket of a location, for work beside any world. The caller closes it. */
+/**
+ * The bucket of a location, for work beside any world. Without hedging, which would make a refused
+ * create look like a lost answer to the probe. The caller closes it.
+ */
 export function openForCommand(
   location: Location,
   options: { readonly createDirectory?: boolean; readonly observer?: Observer } = {},
@@ -59,6 +63,7 @@ export function openForCommand(
     timing: systemClock,
     chance: systemRandom,
     lanes: { commit: createLimit(64), read: createLimit(64), bulk: createLimit(32) },
+    hedge: false,
     ...options,
   });
 }

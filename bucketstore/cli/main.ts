@@ -3,6 +3,14 @@
 import { StoreError } from '../base/errors.ts';
 import { runProgram } from './program.ts';
 
+// The S3 SDK warns at every run that its later versions need a newer Node; ours is pinned, and the
+// one line that a person should read is our own.
+process.removeAllListeners('warning');
+process.on('warning', ({ message }) => {
+  if (message.startsWith('NodeVersionSupportWarning')) return;
+  process.stderr.write(`bucketstore: ${message}\n`);
+});
+
 const interrupted = new AbortController();
 // Once: a second Ctrl-C ends the process at once.
 for (const name of ['SIGINT', 'SIGTERM'] as const) {

@@ -3,8 +3,8 @@ import { type BlobError, isBlobError } from '../../blob/index.ts';
 import { StoreError } from '../base/errors.ts';
 
 /**
- * The store's error for a failure below it. Not for a write that was sent and is unresolved: that is
- * `UNKNOWN_OUTCOME`, and only the committer may say it.
+ * The store's error for a failure below it. Not for a write that was sent and is unresolved: that
+ * is `UNKNOWN_OUTCOME`, and only the committer may say it.
  * An aborted call gives the signal's own reason; what is no `BlobError` is returned as it is.
  */
 export function bucketFailure(error: unknown): unknown {

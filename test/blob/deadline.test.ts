@@ -1,4 +1,5 @@
-// Goal: every call ends in bounded time, with an honest word about its outcome, and leaves nothing behind.
+// Goal: every call ends in bounded time, with an honest word about its outcome, and leaves nothing
+// behind.
 // Method: a bucket whose calls never answer, virtual time, and counts of sleepers and listeners.
 import { expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
@@ -72,7 +73,7 @@ test.each(CALLS)(
   },
 );
 
-test('the signal handed down aborts at the deadline, and a late failure of the driver is dropped', async () => {
+test('the signal handed down aborts, and a late failure of the driver is dropped', async () => {
   const timing = new ManualClock();
   const seen: AbortSignal[] = [];
   const slow: BlobStore = {

@@ -84,7 +84,7 @@ test('a delay moves the effect, or only the answer', async () => {
   expect((await memory.head('late')).found).toBe(true);
 });
 
-test('a write that lands later fails now, and lands when released, whatever is there by then', async () => {
+test('a write that lands later fails now and lands when released', async () => {
   const { memory } = setUp();
   const stalling = withStalls(memory);
   stalling.stall({ mode: 'lands-later', times: 2 });

@@ -1,7 +1,8 @@
-// Goal: whatever fails, and wherever a process dies, no half object is visible, every failure says what it
-// means and whether the write may have taken effect, and the next open leaves nothing behind.
-// Method: every call of an operation is counted on a good run; then each one fails in turn (each error), or
-// is the last one of the process, before or after it takes effect; a second bucket then looks.
+// Goal: whatever fails, and wherever a process dies, no half object is visible, every failure says
+// what it means and whether the write may have taken effect, and the next open leaves nothing
+// behind. Method: every call of an operation is counted on a good run; then each one fails in turn
+// (each error), or is the last one of the process, before or after it takes effect; a second bucket
+// then looks.
 import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
@@ -239,7 +240,7 @@ test('creators that link while a sync of their directory runs share the next one
   expect(syncs).toBeLessThan(10);
 });
 
-test('a temporary file taken away before the link fails the create, which has then stored nothing', async () => {
+test('a temporary file taken away before the link fails the create, unambiguously', async () => {
   const { directory, result } = await runWrite('create', {
     after: async ({ name, path }) => {
       if (name === 'file.close' && path.includes('/new~')) await rm(path);

@@ -1,12 +1,12 @@
-// Goal: nothing that a killed process leaves stays for ever, and nothing that is in use is taken away.
-// Method: temporary files of made-up owners and ages in a bucket's directory, and a file system whose clock
-// is moved.
+// Goal: nothing that a killed process leaves stays for ever, and nothing that is in use is taken
+// away. Method: temporary files of made-up owners and ages in a bucket's directory, and a file
+// system whose clock is moved.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { processOwners } from '../../blob/file-owner.ts';
-import { type FileSystem, nodeFileSystem } from '../../blob/file-system.ts';
-import { bytesOf, mustCreate } from '../contract/blob-case.ts';
+import { type FileStat, type FileSystem, nodeFileSystem } from '../../blob/file-system.ts';
+import { attributesOf, bytesOf, mustCreate } from '../contract/blob-case.ts';
 import {
   bucketIn,
   leftovers,
@@ -31,7 +31,7 @@ describe('temporary files', () => {
     expect((await readdir(temp)).sort()).toEqual(['by hand', 'new~alive~1']);
   });
 
-  test('of unknown owners go by age: an hour for new ones, two seconds for deleted ones', async () => {
+  test('of unknown owners go by age: an hour for new, two seconds for deleted ones', async () => {
     const directory = await freshDirectory();
     const temp = join(directory, '.bucketstore-tmp');
     await mkdir(temp);
@@ -49,7 +49,7 @@ describe('temporary files', () => {
     expect(await openAt(3_700_000)).toEqual([]);
   });
 
-  test('`processOwners` knows itself, a process that is gone, and what it cannot know', async () => {
+  test('`processOwners` knows itself, what is gone, and what it cannot know', async () => {
     const self = await processOwners.self();
     expect(await processOwners.state(self)).toBe('alive');
     expect(await processOwners.state(self.replace(/-\d+$/, '-1'))).toBe('dead');
@@ -77,5 +77,32 @@ describe('temporary files', () => {
     expect(await remove('second')).toBe(2);
     ahead = 3_000_000_000n;
     expect(await remove('third')).toBe(0);
+  });
+
+  test('of young deleted objects keep their inodes, so that no generation comes back', async () => {
+    // A clock as coarse as can be: only the inode tells two objects apart.
+    const coarse = (stat: FileStat): FileStat => ({ ...stat, modifiedNs: 5n, changedNs: 5n });
+    const fs: FileSystem = {
+      ...nodeFileSystem,
+      stat: async (path) => coarse(await nodeFileSystem.stat(path)),
+      openNew: async (path) => {
+        const file = await nodeFileSystem.openNew(path);
+        return {
+          write: (bytes) => file.write(bytes),
+          read: (start, length) => file.read(start, length),
+          sync: () => file.sync(),
+          close: () => file.close(),
+          stat: async () => coarse(await file.stat()),
+        };
+      },
+    };
+    const store = bucketIn(await freshDirectory(), { fs });
+    const generations = new Set<string>();
+    for (let round = 0; round < 20; round++) {
+      await mustCreate(store, 'aba', bytesOf('same'));
+      generations.add((await attributesOf(store, 'aba')).generation);
+      await store.delete('aba');
+    }
+    expect(generations.size).toBe(20);
   });
 });

@@ -1,6 +1,6 @@
 // Goal: the file bucket keeps the bucket contract on plain files that people can look at.
-// Method: the contract suite on temporary directories, then what only a directory has: its layout, keys
-// that collide, a directory that is missing or exchanged, several handles on one directory.
+// Method: the contract suite on temporary directories, then what only a directory has: its layout,
+// keys that collide, a directory that is missing or exchanged, several handles on one directory.
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ describe('file bucket', () => {
     expect((await store.head('absent')).date).toBe(1234);
   });
 
-  test('a file that people put there is an object, and what no key could be is ignored', async () => {
+  test('a file put there by hand is an object, and what no key could be is ignored', async () => {
     const directory = await freshDirectory();
     const store = bucketIn(directory);
     await mkdir(join(directory, 'notes'));
@@ -62,7 +62,7 @@ describe('file bucket', () => {
     expect(pathOfKey('/a//b/')).toBe('%/a/%/b/%');
   });
 
-  test('a key that is an object and the directory of others is refused as `unsupported`', async () => {
+  test('a key that is an object and a directory of others is `unsupported`', async () => {
     const store = bucketIn(await freshDirectory());
     await mustCreate(store, 'a/b/c', bytesOf('x'));
     await mustCreate(store, 'd', bytesOf('y'));
@@ -93,7 +93,7 @@ describe('file bucket', () => {
     await expect(wrong.head('a')).rejects.toThrow(/not a directory/);
   });
 
-  test('a directory that goes or is exchanged while open is not taken for an empty bucket', async () => {
+  test('a directory that goes or is exchanged while open is no empty bucket', async () => {
     const directory = await freshDirectory();
     const store = bucketIn(directory);
     await mustCreate(store, 'log/1', bytesOf('x'));

@@ -1,6 +1,6 @@
 // Goal: when hedges are sent, how many, and what they bring, as numbers.
-// Method: the latency window alone; then thousands of calls on the latency model in virtual time, of which
-// a seeded 2 % stall for 2 s on their way to the bucket.
+// Method: the latency window alone; then thousands of calls on the latency model in virtual time,
+// of which a seeded 2 % stall for 2 s on their way to the bucket.
 import { expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
 import { createCounter } from '../../blob/count.ts';

@@ -1,6 +1,6 @@
 // Goal: a hedge hides a slow request and never changes what an answer means.
-// Method: first or second requests delayed, failed or stored by a faulty bucket in virtual time; requests
-// counted below the hedge.
+// Method: first or second requests delayed, failed or stored by a faulty bucket in virtual time;
+// requests counted below the hedge.
 import { expect, test } from 'vitest';
 import { createCounter } from '../../blob/count.ts';
 import { withHedge } from '../../blob/hedge.ts';
@@ -149,6 +149,24 @@ test.each([
   const error = await timing.run(failureOf(store.create('k', bytes)));
   expect(error).toMatchObject({ code: 'unavailable', ambiguous: true });
   expect(timing.monotonic()).toBe(500);
+});
+
+test('the second request has what is left of the deadline', async () => {
+  const timing = new ManualClock();
+  const given: (number | undefined)[] = [];
+  const store = withHedge(
+    {
+      ...createMemoryBucket({ timing }),
+      async get(_key, options) {
+        given.push(options?.deadlineMs);
+        await timing.sleep(500);
+        return { found: false };
+      },
+    },
+    { timing },
+  );
+  await timing.run(store.get('k', { deadlineMs: 700 }));
+  expect(given).toEqual([700, 600]);
 });
 
 test('only get and create are doubled', async () => {

@@ -1,5 +1,7 @@
-// Goal: commit traffic never queues behind bulk reads, and a call that waits for room was never sent.
-// Method: lanes of the project's own limit over a bucket whose reads take a second, in virtual time.
+// Goal: commit traffic never queues behind bulk reads, and a call that waits for room was never
+// sent.
+// Method: lanes of the project's own limit over a bucket whose reads take a second, in virtual
+// time.
 import { expect, test } from 'vitest';
 import type { Lane } from '../../blob/blob.ts';
 import { createCounter } from '../../blob/count.ts';
@@ -61,7 +63,7 @@ test('a call without a lane waits with the reads', async () => {
   expect(timing.monotonic()).toBe(2_000);
 });
 
-test('a create that finds no room by its deadline is not ambiguous: it was never sent', async () => {
+test('a create without room by its deadline was never sent: not ambiguous', async () => {
   const { timing, counter, store } = setUp(1);
   const first = store.create('a', body, { lane: 'commit' });
   const second = failureOf(store.create('b', body, { lane: 'commit', deadlineMs: 500 }));

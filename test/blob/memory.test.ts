@@ -24,7 +24,7 @@ describe('memory bucket', () => {
     expect((await store.get('a')).date).toBe(1234);
   });
 
-  test('`sharedMemoryBucket()` gives one bucket a name, which closing a handle leaves alone', async () => {
+  test('`sharedMemoryBucket()` gives one bucket, which closing a handle leaves alone', async () => {
     const first = sharedMemoryBucket('shared', { timing });
     const second = sharedMemoryBucket('shared', { timing });
     const other = sharedMemoryBucket('other', { timing });

@@ -1,4 +1,5 @@
-// Goal: every request on the wire is told once, with what it cost; counts are the basis of cost figures.
+// Goal: every request on the wire is told once, with what it cost; counts are the basis of cost
+// figures.
 // Method: events collected over a faulty bucket in virtual time; retries and hedges laid above.
 import { expect, test } from 'vitest';
 import { createCounter } from '../../blob/count.ts';

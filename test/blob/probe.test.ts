@@ -1,4 +1,5 @@
-// Goal: a location that lacks a guarantee is refused, and the refusal names it; one that has all is not.
+// Goal: a location that lacks a guarantee is refused, and the refusal names it; one that has all is
+// not.
 // Method: honest, lying, throttling, forbidding and failing buckets over memory, in virtual time.
 import { expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
@@ -68,7 +69,9 @@ test('it costs what its comment says', async () => {
   expect((await probed(store, { creators: 3 })).requests).toBe(report.requests - 5);
 });
 
-/** What each lie breaks. A lie may break more than one guarantee; the first is the one it is about. */
+/**
+ * What each lie breaks. A lie may break more than one guarantee; the first is the one it is about.
+ */
 const BROKEN: Readonly<Record<Lie, readonly string[]>> = {
   'create-overwrites': ['create-if-absent', 'concurrent create'],
   'racing-creates-win': ['concurrent create'],
@@ -112,7 +115,7 @@ test('a location without replace is good for worlds and refused for migration', 
   expect(broken(await probed(faulty.store))).toEqual(['replace at a generation']);
 });
 
-test('a guarantee that was left out is `not tried`, and not good enough where it is needed', async () => {
+test('a guarantee that was left out is not good enough where it is needed', async () => {
   const report = await probed(createMemoryBucket({ timing }), { replace: false });
   expect(report.guarantees.at(-1)).toMatchObject({ holds: 'not tried', detail: 'left out' });
   assertUsable(report);
@@ -207,7 +210,8 @@ test('names that cannot be removed are reported', async () => {
 test.each([1, 2, 3])(
   'a strict bucket that throttles names and is hedged still holds all (%i)',
   async (seed) => {
-    // The model refuses a second mutation of a name within a second; hedges make refusals ambiguous.
+    // The model refuses a second mutation of a name within a second; hedges make refusals
+    // ambiguous.
     const chance = new SeededRandom(seed);
     const memory = createMemoryBucket({ timing });
     const model = withLatencyModel(memory, { timing, chance, model: 'gcs' });

@@ -1,5 +1,6 @@
 // Goal: what may be repeated is repeated, within its deadline; an ambiguous write never is.
-// Method: a faulty bucket over memory, virtual time, scripted chance; requests counted below the retries.
+// Method: a faulty bucket over memory, virtual time, scripted chance; requests counted below the
+// retries.
 import { expect, test } from 'vitest';
 import type { BlobStore, Chance } from '../../blob/blob.ts';
 import { createCounter } from '../../blob/count.ts';

@@ -1,6 +1,7 @@
-// Goal: the whole stack never turns our own success into a plain "exists", never hangs, leaves nothing.
-// Method: the decorators as they are laid in use, over a bucket that loses, stalls and refuses by a seed;
-// the caller does what the log does, and what it concludes is compared with the bucket.
+// Goal: the whole stack never turns our own success into a plain "exists", never hangs, leaves
+// nothing.
+// Method: the decorators as they are laid in use, over a bucket that loses, stalls and refuses by a
+// seed; the caller does what the log does, and what it concludes is compared with the bucket.
 import { expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
 import { createCounter } from '../../blob/count.ts';
@@ -83,7 +84,7 @@ test.each([1, 2, 3, 4, 5, 6])(
   },
 );
 
-test('reads, heads, lists and deletes get through a service that fails one call in five', async () => {
+test('reads, lists and deletes get through a service that fails one in five', async () => {
   const timing = new ManualClock();
   const chance = new SeededRandom(9);
   const memory = createMemoryBucket({ timing });

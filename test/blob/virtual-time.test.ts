@@ -1,4 +1,5 @@
-// Goal: the clock and the chance that all other tests rest on are deterministic and leave nothing behind.
+// Goal: the clock and the chance that all other tests rest on are deterministic and leave nothing
+// behind.
 // Method: sleepers noted in the order in which they wake; known statistics of the generator.
 import { expect, test } from 'vitest';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -10,14 +10,18 @@ export interface BlobFixture {
   readonly cleanup?: (() => Promise<void>) | undefined;
 }
 
-/** What a service may lack without being refused. Every field defaults to true. */
+/** What a service may lack without being refused. By default it lacks nothing. */
 export interface BlobSupports {
   /** `replace` at a generation. */
   readonly replace?: boolean | undefined;
-  /** Deleting and creating again the *same bytes* changes the generation (not where it is an ETag). */
+  /**
+   * Deleting and creating again the *same bytes* changes the generation (not where it is an ETag).
+   */
   readonly uniqueGenerations?: boolean | undefined;
   /** Keys with an empty segment: `a//b`, `/a`, `a/`. */
   readonly emptySegments?: boolean | undefined;
+  /** Longest key, in bytes; less than 1024 where the store keeps its keys below a prefix. */
+  readonly keyBytes?: number | undefined;
 }
 
 export interface BlobContractOptions {
@@ -27,8 +31,8 @@ export interface BlobContractOptions {
   readonly factory: () => BlobFixture | Promise<BlobFixture>;
   readonly supports?: BlobSupports | undefined;
   /**
-   * Share of the full counts, in (0, 1], for slow servers. Default 1. The case of more than 1,000 keys
-   * keeps its count at any scale, since it is about the page limit.
+   * Share of the full counts, in (0, 1], for slow servers. Default 1. The case of more than 1,000
+   * keys keeps its count at any scale, since it is about the page limit.
    */
   readonly scale?: number | undefined;
 }
@@ -36,7 +40,7 @@ export interface BlobContractOptions {
 /** What a case is given. */
 export interface BlobCaseContext {
   readonly store: BlobStore;
-  readonly supports: Required<{ readonly [K in keyof BlobSupports]: boolean }>;
+  readonly supports: { readonly [K in keyof BlobSupports]-?: NonNullable<BlobSupports[K]> };
   /** A full count at this run's scale, at least `min`. */
   count(full: number, min?: number): number;
 }

@@ -1,4 +1,7 @@
-/** The cases of the bucket contract about listing: byte order, exact prefixes, exclusive offsets, pages. */
+/**
+ * The cases of the bucket contract about listing: byte order, exact prefixes, exclusive offsets,
+ * pages.
+ */
 import assert from 'node:assert/strict';
 import {
   assertBytes,
@@ -64,7 +67,9 @@ export async function list({ store, supports }: BlobCaseContext): Promise<void> 
   }
 }
 
-/** More keys than a page holds, in an order that UTF-16 gets wrong, through pages of several sizes. */
+/**
+ * More keys than a page holds, in an order that UTF-16 gets wrong, through pages of several sizes.
+ */
 export async function byteOrderOver1000Keys({ store }: BlobCaseContext): Promise<void> {
   // U+FF21 is ef bc a1 and U+1D400 is f0 9d 90 80: the other way round than their UTF-16 units.
   const letters = ['0', 'A', '~', '\u00e9', '\u0915', '\uac00', '\uff21', '\u{1d400}', '\u{1f600}'];
@@ -134,54 +139,58 @@ export async function offsetThatNamesNoKey({ store }: BlobCaseContext): Promise<
   }
 }
 
-/** Keys that a path, a URL or a normaliser would change are kept as they are, each its own object. */
+const ODD_KEYS: readonly string[] = [
+  'caf\u00e9',
+  'cafe\u0301',
+  '\u1e9b\u0323',
+  'Case',
+  'case',
+  '100%',
+  '%41',
+  '%2F',
+  'a%2Fb',
+  '%',
+  '%25',
+  'a+b',
+  'a b',
+  ' lead',
+  'trail ',
+  '#hash',
+  'a#b',
+  '?query',
+  'a?b=c&d',
+  'back\\slash',
+  '"quote"',
+  "it's",
+  '<tag>',
+  '*',
+  '~',
+  ':',
+  'a:b',
+  '|',
+  '...',
+  '.hidden',
+  'dot.',
+  'x/./y',
+  'x/../y',
+  '../up',
+  './here',
+  '\u{1f600}/\u{1d400}',
+  '\u0627\u0644\u0639',
+  'con',
+  `${'s'.repeat(300)}/${'t'.repeat(300)}`,
+  `${'\u00e9'.repeat(150)}`,
+  '\u{1d400}'.repeat(200),
+];
+
+const EMPTY_SEGMENTS: readonly string[] = ['e//f', 'e///f', '/lead', 'end/'];
+
+/**
+ * Keys that a path, a URL or a normaliser would change are kept as they are, each its own object.
+ */
 export async function oddKeys({ store, supports }: BlobCaseContext): Promise<void> {
-  const long = 'l'.repeat(1024);
-  const keys = [
-    'caf\u00e9',
-    'cafe\u0301',
-    '\u1e9b\u0323',
-    'Case',
-    'case',
-    '100%',
-    '%41',
-    '%2F',
-    'a%2Fb',
-    '%',
-    '%25',
-    'a+b',
-    'a b',
-    ' lead',
-    'trail ',
-    '#hash',
-    'a#b',
-    '?query',
-    'a?b=c&d',
-    'back\\slash',
-    '"quote"',
-    "it's",
-    '<tag>',
-    '*',
-    '~',
-    ':',
-    'a:b',
-    '|',
-    '...',
-    '.hidden',
-    'dot.',
-    'x/./y',
-    'x/../y',
-    '../up',
-    './here',
-    '\u{1f600}/\u{1d400}',
-    '\u0627\u0644\u0639',
-    'con',
-    long,
-    `${'s'.repeat(300)}/${'t'.repeat(300)}`,
-    `${'\u00e9'.repeat(150)}`,
-    '\u{1d400}'.repeat(200),
-    ...(supports.emptySegments ? ['e//f', 'e///f', '/lead', 'end/'] : []),
-  ];
+  const long = 'l'.repeat(supports.keyBytes);
+  const keys = [...ODD_KEYS, long, ...(supports.emptySegments ? EMPTY_SEGMENTS : [])];
   for (const key of keys) await mustCreate(store, key, bytesOf(`at ${key}`));
   for (const key of keys) {
     assertBytes(await readBytes(store, key), bytesOf(`at ${key}`), JSON.stringify(key));

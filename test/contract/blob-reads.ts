@@ -146,7 +146,9 @@ export async function validation({ store, supports }: BlobCaseContext): Promise<
   assert.deepEqual(await listKeys(store, { prefix: '.', limit: 10 }), ['..dotted', '.dotted']);
 }
 
-/** A call with a signal that has aborted rejects as `aborted`, with its reason, and has no effect. */
+/**
+ * A call with a signal that has aborted rejects as `aborted`, with its reason, and has no effect.
+ */
 export async function canceledContext({ store, supports }: BlobCaseContext): Promise<void> {
   await mustCreate(store, 'kept', bytesOf('kept'));
   const { generation } = await attributesOf(store, 'kept');

@@ -5,6 +5,7 @@
  *
  *     blobContract({ test, factory: () => ({ store: createMemoryBucket({ timing }) }) });
  */
+import { KEY_BYTES_MAX } from '../../blob/blob.ts';
 import type { BlobCase, BlobCaseContext, BlobContractOptions, BlobSupports } from './blob-case.ts';
 import { byteOrderOver1000Keys, list, oddKeys, offsetThatNamesNoKey } from './blob-lists.ts';
 import {
@@ -75,5 +76,6 @@ function withDefaults(supports: BlobSupports): BlobCaseContext['supports'] {
     replace: supports.replace ?? true,
     uniqueGenerations: supports.uniqueGenerations ?? true,
     emptySegments: supports.emptySegments ?? true,
+    keyBytes: supports.keyBytes ?? KEY_BYTES_MAX,
   };
 }

@@ -1,7 +1,7 @@
 // Goal: a directory that cannot be used says why and what to do, and a failed write stores nothing.
-// Method: a worker process, without the super-user's rights where rights are the point, on directories
-// that are read-only, on a full file system, or missing. Mounts need a super-user; without one the cases
-// that need them say so.
+// Method: a worker process, without the super-user's rights where rights are the point, on
+// directories that are read-only, on a full file system, or missing. Mounts need a super-user;
+// without one the cases that need them say so.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// Goal: processes share a directory as they would a bucket, and one that is killed anywhere harms nobody.
-// Method: eight processes race for the same names, or replace the same object; processes stop at each step
-// of a create and are killed there with SIGKILL, while the bucket stays in use.
+// Goal: processes share a directory as they would a bucket, and one that is killed anywhere harms
+// nobody. Method: eight processes race for the same names, or replace the same object; processes
+// stop at each step of a create and are killed there with SIGKILL, while the bucket stays in use.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -76,7 +76,7 @@ function open(directory: string) {
   return createFileBucket({ directory, timing: systemClock, chance: systemRandom });
 }
 
-test(`${PROCESSES} processes racing for ${NAMES} names have one winner each, with its bytes`, async () => {
+test(`${PROCESSES} processes racing for ${NAMES} names: one winner each, its bytes`, async () => {
   const directory = await directories.fresh();
   const won = await runAll('race', directory, NAMES);
   const store = open(directory);
@@ -110,7 +110,7 @@ test(`${PROCESSES} processes replacing one object never replace one generation t
   expect(replaced.length).toBeGreaterThanOrEqual(25);
 });
 
-test('a process killed at any step of a create leaves no half object and no leftovers', async () => {
+test('a process killed at any step of a create leaves nothing half and nothing over', async () => {
   const bytes = patternOf(200_000, 9);
   const hits = new Map<string, number>();
   for (const step of STEPS) {

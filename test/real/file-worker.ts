@@ -1,8 +1,9 @@
 // A process of `file-processes.test.ts` and `file-locations.test.ts`: one command on one directory.
 //   race DIRECTORY ID COUNT     creates `race/0` …, eight at a time; prints the names it won
-//   die DIRECTORY STEP          creates `victim` and stops for ever at STEP, after printing `at STEP`
-//   replace DIRECTORY ID ROUNDS replaces `head.json` as often; prints each generation it replaced
-//   try DIRECTORY               one create and one get; prints the code, ambiguity and message of each
+//   die DIRECTORY STEP          creates `victim` and stops for ever at STEP, after printing `at
+//   STEP` replace DIRECTORY ID ROUNDS replaces `head.json` as often; prints each generation it
+//   replaced try DIRECTORY               one create and one get; prints the code, ambiguity and
+//   message of each
 
 import { once } from 'node:events';
 import { isBlobError } from '../../blob/errors.ts';

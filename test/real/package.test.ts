@@ -1,7 +1,7 @@
 /**
  * Goal: the package that is published holds what its manifest names and nothing that it should not.
- * Method: asks `npm pack --dry-run --json` for the list of files of the built tree, and imports every
- * entry of the built package by its public name in a fresh process.
+ * Method: asks `npm pack --dry-run --json` for the list of files of the built tree, and imports
+ * every entry of the built package by its public name in a fresh process.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
  * A bucket that fails as told: rules match calls by operation, key and count, and say what happens
- * to them. What a call does to the bucket and what its caller is told are separate, as on a real network.
+ * to them. What a call does to the bucket and what its caller is told are separate, as on a real
+ * network.
  */
 import type { BlobStore, Timing } from '../../blob/blob.ts';
 import { type Call, type CallResult, decorate, type Send } from '../../blob/decorate.ts';
@@ -9,7 +10,10 @@ import { abortedError } from '../../blob/signal.ts';
 
 /** What happens to a call. `stored`: it takes effect all the same; default false. */
 export type Fault =
-  /** It fails. `ambiguous` defaults to what a driver would say: true for writes with an open outcome. */
+  /**
+   * It fails. `ambiguous` defaults to what a driver would say: true for writes with an open
+   * outcome.
+   */
   | {
       readonly kind: 'fail';
       readonly code: BlobErrorCode;
@@ -17,7 +21,9 @@ export type Fault =
       readonly ambiguous?: boolean;
       readonly retryAfterMs?: number;
     }
-  /** A create answers "exists": a client library repeated it by itself, or somebody else was first. */
+  /**
+   * A create answers "exists": a client library repeated it by itself, or somebody else was first.
+   */
   | { readonly kind: 'exists'; readonly stored?: boolean }
   /** A get loses the last `missing` bytes and does not say so. */
   | { readonly kind: 'short'; readonly missing: number }
@@ -55,7 +61,9 @@ export interface FaultyBucket {
   readonly store: BlobStore;
   /** One more rule, after the others. */
   add(rule: Rule): void;
-  /** How often each rule applied, in their order: a test asserts that what it counts on happened. */
+  /**
+   * How often each rule applied, in their order: a test asserts that what it counts on happened.
+   */
   hits(): readonly number[];
 }
 

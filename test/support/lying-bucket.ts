@@ -1,6 +1,6 @@
 /**
- * Buckets that break one guarantee of the port and keep all others: what servers that "speak S3" have
- * been seen to do. The probe must name the guarantee; readers must survive or say so.
+ * Buckets that break one guarantee of the port and keep all others: what servers that "speak S3"
+ * have been seen to do. The probe must name the guarantee; readers must survive or say so.
  */
 import type { Attributes, BlobStore, ListQuery, ListResult } from '../../blob/blob.ts';
 import { compareKeys } from '../../blob/order.ts';

@@ -1,17 +1,17 @@
 /**
- * Virtual time. Nothing happens until a test moves it; then sleepers fire in the order in which they are
- * due, those due together in the order in which they went to sleep, and between two of them everything
- * that can run without time passing has run.
+ * Virtual time. Nothing happens until a test moves it; then sleepers fire in the order in which
+ * they are due, those due together in the order in which they went to sleep, and between two of
+ * them everything that can run without time passing has run.
  *
- * How "everything has run" is known: `setImmediate` fires only after the queue of promise jobs is empty,
- * so one turn of it drains any chain of promises, however long. Code that itself waits for I/O (files,
- * sockets, workers) is not drained by that: virtual time is for code over in-memory buckets.
+ * How "everything has run" is known: `setImmediate` fires only after the queue of promise jobs is
+ * empty, so one turn of it drains any chain of promises, however long. Code that itself waits for
+ * I/O (files, sockets, workers) is not drained by that: virtual time is for code over in-memory
+ * buckets.
  */
 import type { Clock, SleepOptions } from '../../bucketstore/base/clock.ts';
 
-/** Runs every promise job that can run now. Two turns: code may use one `setImmediate` of its own. */
+/** Runs every promise job that can run now. Code that uses `setImmediate` itself needs more. */
 export async function drain(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -94,9 +94,10 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves time from sleeper to sleeper until `work` settles, and gives its result or throws its error.
-   * Without `work`: until nobody sleeps.
-   * @throws Error when `work` waits for something that is no sleep, or time passes `limitMs` (1 year)
+   * Moves time from sleeper to sleeper until `work` settles, and gives its result or throws its
+   * error. Without `work`: until nobody sleeps.
+   * @throws Error when `work` waits for something that is no sleep, or time passes `limitMs` (1
+   *   year)
    */
   async run(): Promise<void>;
   async run<T>(work: Promise<T>, limitMs?: number): Promise<T>;
@@ -118,7 +119,10 @@ export class ManualClock implements Clock {
     return work;
   }
 
-  /** The wall clock jumps, forward or back; nothing fires (a clock that is set, or a machine's pause). */
+  /**
+   * The wall clock jumps, forward or back; nothing fires (a clock that is set, or a machine's
+   * pause).
+   */
   shiftWall(ms: number): void {
     this.#wallOffsetMs += ms;
   }

@@ -20,7 +20,10 @@ export interface CountedSignal {
   listenersMax(): number;
 }
 
-/** A signal that knows how many listen to it: one that outlives its calls must not collect listeners. */
+/**
+ * A signal that knows how many listen to it: one that outlives its calls must not collect
+ * listeners.
+ */
 export function countedSignal(): CountedSignal {
   const controller = new AbortController();
   const { signal } = controller;

@@ -1,7 +1,7 @@
 /**
- * A bucket whose calls wait at two gates, before they take effect and before their answer arrives, until
- * a schedule lets one pass. The schedule is driven by bytes or by a seed, so that a test runner can search
- * interleavings and replay the one that failed.
+ * A bucket whose calls wait at two gates, before they take effect and before their answer arrives,
+ * until a schedule lets one pass. The schedule is driven by bytes or by a seed, so that a test
+ * runner can search interleavings and replay the one that failed.
  */
 import type { BlobStore, Chance } from '../../blob/blob.ts';
 import { type Call, decorate } from '../../blob/decorate.ts';
@@ -14,7 +14,9 @@ export interface Waiting {
 }
 
 export interface ScheduleOptions {
-  /** Each byte decides one choice; when they are used up the oldest goes first. Or a seeded chance. */
+  /**
+   * Each byte decides one choice; when they are used up the oldest goes first. Or a seeded chance.
+   */
   readonly source: Uint8Array | Chance;
   /** Moved to its next sleeper when no call waits. */
   readonly clock?: ManualClock;

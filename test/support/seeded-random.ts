@@ -1,6 +1,7 @@
 /**
- * Chance that one seed replays. The generator is xoshiro128** (Blackman and Vigna), its state filled from
- * the seed by a 32-bit mixing function; good enough for simulations, worthless as a secret.
+ * Chance that one seed replays. The generator is xoshiro128** (Blackman and Vigna), its state
+ * filled from the seed by a 32-bit mixing function; good enough for simulations, worthless as a
+ * secret.
  */
 import type { Random } from '../../bucketstore/base/random.ts';
 
@@ -53,7 +54,9 @@ export class SeededRandom implements Random {
     return item;
   }
 
-  /** Another generator, of this one's seed and `label`: actors do not disturb each other's draws. */
+  /**
+   * Another generator, of this one's seed and `label`: actors do not disturb each other's draws.
+   */
   derive(label: string): SeededRandom {
     let hash = this.#seed;
     for (let i = 0; i < label.length; i++) hash = mix(hash ^ (label.charCodeAt(i) + i));

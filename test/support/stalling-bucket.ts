@@ -1,6 +1,7 @@
 /**
  * A bucket whose writes land late, or whose calls are never answered. The test decides when, and
- * whether, a held call takes effect: after its caller has given up, or after the name was freed again.
+ * whether, a held call takes effect: after its caller has given up, or after the name was freed
+ * again.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { type Call, type CallResult, decorate, type Send } from '../../blob/decorate.ts';
@@ -8,7 +9,8 @@ import { BlobError, type BlobOperation, isWrite } from '../../blob/errors.ts';
 
 /**
  * - `lands-later`: fails at once, ambiguously, and takes effect when released.
- * - `never-answers`: takes effect when released, and its promise never settles, whatever its signal does.
+ * - `never-answers`: takes effect when released, and its promise never settles, whatever its signal
+ *   does.
  * - `stored-unanswered`: takes effect at once, and its promise never settles.
  */
 export type StallMode = 'lands-later' | 'never-answers' | 'stored-unanswered';

@@ -92,13 +92,14 @@ export function checkModuleState(source: Source): readonly Problem[] {
 function isMutable(declaration: ts.VariableDeclaration | ts.PropertyDeclaration): boolean {
   const { type, initializer } = declaration;
   if (initializer === undefined || isReadonlyType(type)) return false;
+  // An empty list or record waits to be filled; inside a larger constant it is a value like others.
+  if (ts.isArrayLiteralExpression(initializer) && initializer.elements.length === 0) return true;
+  if (ts.isObjectLiteralExpression(initializer) && initializer.properties.length === 0) return true;
   const found = (node: ts.Node): boolean => {
     if (ts.isFunctionLike(node)) return false;
     if (ts.isNewExpression(node) && ts.isIdentifier(node.expression)) {
       return STATEFUL.has(node.expression.text);
     }
-    if (ts.isArrayLiteralExpression(node) && node.elements.length === 0) return true;
-    if (ts.isObjectLiteralExpression(node) && node.properties.length === 0) return true;
     return ts.forEachChild(node, (child) => found(child) || undefined) ?? false;
   };
   return found(initializer);

@@ -23,6 +23,7 @@ const PROGRAMS: readonly string[] = [
   'spike/',
   'test/real/',
   'test/support/gcs-emulator/',
+  'test/support/rgw.ts',
 ];
 
 const POSSESSIONS: readonly Possession[] = [
