@@ -13,7 +13,7 @@ import { systemRandom } from '../base/random.ts';
 import { type CommandContext, textFlag } from './command.ts';
 
 /** The environment variable that stands in for the argument. */
-const LOCATION_VARIABLE = 'BUCKETSTORE_LOCATION';
+export const LOCATION_VARIABLE = 'BUCKETSTORE_LOCATION';
 
 export interface Arguments {
   readonly location: string;

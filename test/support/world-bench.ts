@@ -24,12 +24,16 @@ export class WorldBench {
     this.bucket = createMemoryBucket({ timing: this.clock, name: 'memory:bench' });
   }
 
-  /** Opens one more store; the first makes the world. Runs time as far as that takes. */
-  open({ bucket = this.bucket, settings = {}, ...options }: BenchOpen = {}): Promise<World> {
+  /** Opens one more store; the first makes the world. Moves time as far as that takes. */
+  open(options: BenchOpen = {}): Promise<World> {
+    return this.run(this.opening(options));
+  }
+
+  /** As `open`, for who moves time, or lets calls pass, by other means. */
+  opening({ bucket = this.bucket, settings = {}, ...options }: BenchOpen = {}): Promise<World> {
     const { clock, random } = this;
     const components = { clock, random, bucket };
-    const opening = openWorld('memory:bench', { create: true, ...options, settings, components });
-    return this.run(opening);
+    return openWorld('memory:bench', { create: true, ...options, settings, components });
   }
 
   /** Moves time until `work` settles. */
