@@ -108,7 +108,7 @@ export class MutationBuilder {
     const { path } = mutation;
     const { metadata } = prepared;
     // A copy: the precondition is the caller's code, and the bytes are about to be committed.
-    const body = prepared.body.slice();
+    const body = new Uint8Array(prepared.body);
     await mutation.precondition(this.#reader(state), { path, body, metadata });
   }
 

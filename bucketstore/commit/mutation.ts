@@ -181,7 +181,9 @@ function parseContent(path: string, content: Uint8Array | string): Uint8Array {
   if (typeof content === 'string' && !content.isWellFormed()) {
     throw new StoreError('INVALID_CONTENT', `${path}: the text is not well-formed Unicode`);
   }
-  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content.slice();
+  // A copy, and not by `slice`: the caller may hand in a Buffer, whose `slice` is a view.
+  const bytes =
+    typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
   if (bytes.byteLength > BODY_BYTES_MAX) throw sizeError(path, bytes.byteLength);
   if (!isUtf8(bytes)) throw new StoreError('INVALID_CONTENT', `${path}: not valid UTF-8`);
   return bytes;

@@ -19,7 +19,8 @@ export interface OpenedVersion {
  */
 export function openStored(path: string, record: VersionRecord, stored: Uint8Array): OpenedVersion {
   const { version, bodyOffset, metadata } = inspect(path, record, stored);
-  const body = stored.slice(bodyOffset);
+  // Not `slice`: of a Buffer, which a driver may give, that is a view of the cached bytes.
+  const body = new Uint8Array(stored.subarray(bodyOffset));
   if (version !== record.version) throw broken(path, record, `holds version ${version}`);
   if (bodyHash(body) !== record.bodyHash) throw broken(path, record, 'its body hash is another');
   return { body, metadata };

@@ -1,7 +1,7 @@
 /** WriteGetRoundtrip: what is written is read, body only, with the hash of the stored bytes as ETag. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { create, inView, type StoreCase, textOf } from './store-case.ts';
+import { type ContractStore, create, inView, type StoreCase, textOf } from './store-case.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -31,4 +31,19 @@ export const writeGetRoundtrip: StoreCase = async ({ open }) => {
   const read = await inView(other, (view) => view.get('/bare.md'));
   assert.equal(read.metadata, null, 'and on read');
   assert.equal(read.body.length, 0);
+  await keepsItsBytes(store);
 };
+
+/** Nothing is shared with the caller: neither what was handed in nor what was handed out. */
+async function keepsItsBytes(store: ContractStore): Promise<void> {
+  const given = Buffer.from('as it was');
+  const writing = store.publish({ path: '/own.md', expected: 'absent', body: given });
+  given.fill('x');
+  const { document } = await writing;
+  document.body.fill(0);
+  for (let round = 0; round < 2; round++) {
+    const read = await inView(store, (view) => view.get('/own.md'));
+    assert.equal(textOf(read.body), 'as it was');
+    read.body.fill(0);
+  }
+}
