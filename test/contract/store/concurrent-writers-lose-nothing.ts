@@ -80,9 +80,10 @@ async function check(
     const listed = (await view.versions(path)).map(({ version }) => version);
     const expected = Array.from({ length: versions.size }, (_, i) => versions.size - i);
     assert.deepEqual(listed, expected, `${path} is contiguous`);
-    for (const [version, body] of versions) {
+    const reads = [...versions].map(async ([version, body]) => {
       assert.equal(textOf((await view.get(path, { version })).body), body, `${path} ${version}`);
-    }
+    });
+    await Promise.all(reads);
     await view.verifyChain(path);
   });
 }
