@@ -12,6 +12,7 @@ import { sequence } from './base/sequence.ts';
 import { isUuid } from './base/uuid.ts';
 import { Committer } from './commit/committer.ts';
 import { Operations } from './commit/operations.ts';
+import { Fairness } from './commit/pacing.ts';
 import { recall } from './commit/recall.ts';
 import { assertEmpty, createWorld, type ReadMarker, readMarker } from './genesis.ts';
 import { bucketFailure } from './log/failure.ts';
@@ -135,9 +136,13 @@ async function openReplica(
     },
     { signal, backlog: true },
   );
-  const onSlot = ({ slot }: Parameters<Follower['enter']>[0]): void => operations.note(slot);
-  const follower = new Follower({ log, clock, onSlot }, snapshot, confirmation.at);
   const storeId = random.uuid();
+  const fairness = new Fairness(storeId);
+  const onSlot = ({ slot }: Parameters<Follower['enter']>[0]): void => {
+    operations.note(slot);
+    fairness.saw(slot.store, clock.monotonic());
+  };
+  const follower = new Follower({ log, clock, onSlot }, snapshot, confirmation.at);
   const committer = new Committer(
     {
       bucket,
@@ -146,6 +151,7 @@ async function openReplica(
       follower,
       bodies,
       operations,
+      fairness,
       storeId,
       recall: (place) => recall({ log, bodies }, follower.snapshot, place, {}),
     },

@@ -2,37 +2,19 @@
  * The loop that turns requests into slots: one for each world in each store. One slot at a time; a batch
  * that loses its name is still at the head of the queue, and is judged again on the new tip.
  */
-
-import type { BlobStore } from '../../blob/index.ts';
-import { InvariantError } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import { publish } from '../base/diagnostics.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
-import type { Random } from '../base/random.ts';
-import { sequence } from '../base/sequence.ts';
-import { type AppendOutcome, append } from '../log/append.ts';
-import { blobKey, slotKey } from '../log/names.ts';
-import { decodeSlot, type EncodedSlot, encodeSlot } from '../log/slot.ts';
-import type { BodyReader } from '../snapshot/body-reader.ts';
-import type { Follower } from '../snapshot/follower.ts';
 import { type Batch, type BuildParts, buildBatch, type Judged } from './build.ts';
 import { Member, type MemberOptions } from './member.ts';
 import type { Mutation } from './mutation.ts';
 import type { OperationPlace, Operations } from './operations.ts';
-import { BatchLimit } from './pacing.ts';
+import { BatchLimit, type Fairness } from './pacing.ts';
 import { Queue, type QueueBounds } from './queue.ts';
 import type { MutationResult } from './result.ts';
-import { stage } from './stage.ts';
+import { isBroken, SlotWriter, type SlotWriterParts } from './slot-writer.ts';
 
-export interface CommitterParts {
-  readonly bucket: BlobStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly follower: Follower;
-  readonly bodies: BodyReader;
+export interface CommitterParts extends Omit<SlotWriterParts, 'ended'> {
   readonly operations: Operations;
-  /** The random ID of this store, in every slot it creates. */
-  readonly storeId: string;
+  readonly fairness: Fairness;
   /** Reads the answer of an operation that is in the log already. */
   readonly recall: (place: OperationPlace) => Promise<readonly MutationResult[]>;
 }
@@ -48,6 +30,7 @@ export class Committer {
   readonly #settings: CommitterSettings;
   readonly #queue: Queue;
   readonly #limit: BatchLimit;
+  readonly #writer: SlotWriter;
   readonly #ended = new AbortController();
   #loop: Promise<void> | null = null;
   /** Why no further request is taken; null while they are. */
@@ -58,6 +41,7 @@ export class Committer {
     this.#settings = settings;
     this.#queue = new Queue(settings.queue);
     this.#limit = new BatchLimit(settings.batchMax);
+    this.#writer = new SlotWriter({ ...parts, ended: this.#ended.signal });
   }
 
   /** Requests that wait for an answer. */
@@ -111,12 +95,24 @@ export class Committer {
     // One turn, so that requests of the same moment share the first batch.
     await Promise.resolve();
     try {
-      while (this.#queue.size > 0 && !this.#ended.signal.aborted) await this.#commitBatch();
+      while (this.#queue.size > 0 && !this.#ended.signal.aborted) {
+        const won = await this.#commitBatch();
+        if (won && this.#queue.size > 0) await this.#yield();
+      }
     } catch (error) {
       this.#fail(error);
     } finally {
       this.#loop = null;
     }
+  }
+
+  /** Lets other stores have their turn. */
+  async #yield(): Promise<void> {
+    const { clock, random, fairness } = this.#parts;
+    const full = this.#queue.size >= this.#limit.now;
+    const ms = fairness.waitMs(clock.monotonic(), full, random.number());
+    if (ms === 0) return;
+    await clock.sleep(ms, { signal: this.#ended.signal }).catch(() => undefined);
   }
 
   /** A broken log or a broken invariant: nothing is built on it until somebody opens the world anew. */
@@ -131,29 +127,34 @@ export class Committer {
     this.#queue.failAll(this.#closed ?? error);
   }
 
-  async #commitBatch(): Promise<void> {
+  /** @returns whether a slot was won */
+  async #commitBatch(): Promise<boolean> {
     const members = this.#queue.head(this.#limit.now);
     try {
-      await this.#commit(members);
+      return await this.#commit(members);
     } catch (error) {
       if (isBroken(error)) throw error;
       // The bucket refuses or does not answer, and nothing of theirs is open: they may try again.
       for (const member of members) member.fail(error);
+      return false;
     }
   }
 
-  async #commit(members: readonly Member[]): Promise<void> {
-    const { follower, clock } = this.#parts;
-    const parts: BuildParts = {
-      bodies: this.#parts.bodies,
-      operations: this.#parts.operations,
-      settings: this.#settings.build,
-      now: () => clock.now(),
-    };
+  async #commit(members: readonly Member[]): Promise<boolean> {
+    const { follower, clock, bodies, operations, fairness } = this.#parts;
+    const settings = this.#settings.build;
+    const parts: BuildParts = { bodies, operations, settings, now: () => clock.now() };
     const batch = await buildBatch(parts, follower.snapshot, members);
-    if (batch.entries.length === 0) return this.#answerAtTip(batch);
-    if (!(await this.#stageBlobs(batch))) return;
-    await this.#createSlot(batch);
+    if (batch.entries.length === 0) {
+      await this.#answerAtTip(batch);
+      return false;
+    }
+    const written = await this.#writer.write(batch);
+    if (written.outcome !== 'won') return false;
+    fairness.took(written.createMs);
+    this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length);
+    await this.#answer(batch.judged);
+    return true;
   }
 
   /** Answers that commit nothing are judgements on a state: given only when that is still the tip. */
@@ -161,103 +162,6 @@ export class Committer {
     const snapshot = await this.#parts.follower.atTip({ signal: this.#ended.signal });
     if (snapshot.tip.sequence !== batch.base.tip.sequence) return;
     await this.#answer(batch.judged);
-  }
-
-  /** @returns false when a member left meanwhile, so that the batch must be built without it */
-  async #stageBlobs({ base, staged }: Batch): Promise<boolean> {
-    const done = staged.map(async ({ member, storedHash, bytes }) => {
-      try {
-        await stage(this.#parts, blobKey(base.control.epoch, storedHash), bytes, member.answered);
-      } catch (error) {
-        member.fail(error);
-      }
-    });
-    await Promise.all(done);
-    return staged.every(({ member }) => !member.answered.aborted);
-  }
-
-  async #createSlot(batch: Batch): Promise<void> {
-    const { follower, clock } = this.#parts;
-    // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle time.
-    const gone = follower.tipUnseen ? await this.#checkTip() : null;
-    if (gone !== null) throw gone;
-    const members = batch.judged.filter(isCommitting).map(({ member }) => member);
-    if (members.some(({ answered }) => answered.aborted)) return;
-    const encoded = this.#encode(batch);
-    const { first } = encoded.slot;
-    for (const member of members) member.sent(batch.base.tip.sequence);
-    const startedAt = clock.monotonic();
-    const result = await this.#append(members, encoded);
-    if (result.outcome === 'lost') {
-      follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
-      this.#publishLost(first);
-      return;
-    }
-    this.#install(batch, encoded, clock.monotonic() - startedAt);
-    this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length);
-    await this.#answer(batch.judged);
-  }
-
-  /** Creates the slot; while its fate is open its members can only be told *unknown*. */
-  async #append(members: readonly Member[], { slot, bytes }: EncodedSlot): Promise<AppendOutcome> {
-    const ended = this.#ended.signal;
-    const onUnresolved = (words: string): void => {
-      for (const member of members) member.unresolved(words);
-    };
-    try {
-      return await append(this.#parts, slot.first, bytes, { signal: ended, onUnresolved });
-    } finally {
-      // An append that was given up leaves the slot's fate open; any other end has settled it.
-      if (!ended.aborted) for (const member of members) member.settled();
-    }
-  }
-
-  /** That the slot this one follows is gone, or null: a look that fails says nothing about it. */
-  async #checkTip(): Promise<Error | null> {
-    try {
-      await this.#parts.follower.checkTip(this.#ended.signal);
-      return null;
-    } catch (error) {
-      return isBroken(error) ? error : null;
-    }
-  }
-
-  #encode({ base, draft, entries, texts, bodies }: Batch): EncodedSlot {
-    return encodeSlot({
-      ...base.identity,
-      first: sequence(base.tip.sequence + 1),
-      store: this.#parts.storeId,
-      time: Math.max(base.tip.time + 1, this.#parts.clock.now()),
-      documents: draft.documentCount,
-      prev: base.tip.hash,
-      epoch: base.control.epoch,
-      entries,
-      texts,
-      bodies,
-    });
-  }
-
-  #install(batch: Batch, { slot, hash, bytes }: EncodedSlot, durationMs: number): void {
-    batch.draft.endSlot(slot, hash);
-    for (const [index, body] of batch.bodies.entries()) {
-      const inlined = slot.inlined[index];
-      if (inlined !== undefined) this.#parts.bodies.remember(inlined.hash, body.bytes);
-    }
-    this.#parts.follower.install(batch.draft.freeze(), { slot, hash });
-    publish('bucketstore:commit', () => ({
-      world: slot.worldId,
-      store: slot.store,
-      first: slot.first,
-      entries: slot.entries.length,
-      bytes: bytes.byteLength,
-      durationMs,
-    }));
-  }
-
-  #publishLost(first: number): void {
-    const { worldId } = this.#parts.follower.snapshot.identity;
-    const store = this.#parts.storeId;
-    publish('bucketstore:lost', () => ({ world: worldId, store, first }));
   }
 
   /** Answers in queue order. */
@@ -287,12 +191,4 @@ export class Committer {
       member.fail(error);
     }
   }
-}
-
-function isBroken(error: unknown): error is Error {
-  return error instanceof InvariantError || (isStoreError(error) && error.code === 'INTEGRITY');
-}
-
-function isCommitting(judged: Judged): boolean {
-  return judged.kind === 'entries';
 }

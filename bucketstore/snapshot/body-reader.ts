@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { VersionRecord } from './state.ts';
 
 /** Default bound of the cache, bytes of stored versions. */
-export const BODY_CACHE_BYTES = 16 * 1024 * 1024;
+export const BODY_CACHE_BYTES: number = 16 * 1024 * 1024;
 
 /** Where a record's bytes are: one object, or a range of one. */
 interface Place {

@@ -1,0 +1,156 @@
+/** One batch to one slot: stages what is large, creates the slot, and serves the state after it. */
+import type { BlobStore } from '../../blob/index.ts';
+import { InvariantError } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import { publish } from '../base/diagnostics.ts';
+import { isStoreError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
+import { sequence } from '../base/sequence.ts';
+import { type AppendOutcome, append } from '../log/append.ts';
+import { blobKey, slotKey } from '../log/names.ts';
+import { decodeSlot, type EncodedSlot, encodeSlot } from '../log/slot.ts';
+import type { BodyReader } from '../snapshot/body-reader.ts';
+import type { Follower } from '../snapshot/follower.ts';
+import type { Batch } from './build.ts';
+import type { Member } from './member.ts';
+import { stage } from './stage.ts';
+
+export interface SlotWriterParts {
+  readonly bucket: BlobStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly follower: Follower;
+  readonly bodies: BodyReader;
+  /** The random ID of this store, in every slot it creates. */
+  readonly storeId: string;
+  /** Aborts when the store ends: a create that is open then stays unknown. */
+  readonly ended: AbortSignal;
+}
+
+/**
+ * `won`: the slot is in the log and its state is served. `lost`: another store's slot is, and was
+ * entered. `left`: a member left before anything was sent; the batch must be built without it.
+ */
+export type WriteOutcome =
+  | { readonly outcome: 'won'; readonly createMs: number }
+  | { readonly outcome: 'lost' | 'left' };
+
+export class SlotWriter {
+  readonly #parts: SlotWriterParts;
+
+  constructor(parts: SlotWriterParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Commits the entries of a batch, or says that they must be judged again.
+   * @throws StoreError `INTEGRITY` when the log is broken; `LOCATION`, `UNAVAILABLE` when nothing that
+   *   was sent can have taken effect
+   */
+  async write(batch: Batch): Promise<WriteOutcome> {
+    const { follower, clock } = this.#parts;
+    if (!(await this.#stageBlobs(batch))) return { outcome: 'left' };
+    // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle time.
+    const gone = follower.tipUnseen ? await this.#checkTip() : null;
+    if (gone !== null) throw gone;
+    const members = batch.judged.filter(({ kind }) => kind === 'entries').map(memberOf);
+    if (members.some(({ answered }) => answered.aborted)) return { outcome: 'left' };
+    const encoded = this.#encode(batch);
+    const { first } = encoded.slot;
+    for (const member of members) member.sent(batch.base.tip.sequence);
+    const startedAt = clock.monotonic();
+    const result = await this.#append(members, encoded);
+    if (result.outcome === 'lost') {
+      follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
+      this.#publishLost(first);
+      return { outcome: 'lost' };
+    }
+    const createMs = clock.monotonic() - startedAt;
+    this.#install(batch, encoded, createMs);
+    return { outcome: 'won', createMs };
+  }
+
+  /** @returns false when a member left meanwhile */
+  async #stageBlobs({ base, staged }: Batch): Promise<boolean> {
+    const done = staged.map(async ({ member, storedHash, bytes }) => {
+      try {
+        await stage(this.#parts, blobKey(base.control.epoch, storedHash), bytes, member.answered);
+      } catch (error) {
+        member.fail(error);
+      }
+    });
+    await Promise.all(done);
+    return staged.every(({ member }) => !member.answered.aborted);
+  }
+
+  /** That the slot this one follows is gone, or null: a look that fails says nothing about it. */
+  async #checkTip(): Promise<Error | null> {
+    try {
+      await this.#parts.follower.checkTip(this.#parts.ended);
+      return null;
+    } catch (error) {
+      return isBroken(error) ? error : null;
+    }
+  }
+
+  #encode({ base, draft, entries, texts, bodies }: Batch): EncodedSlot {
+    return encodeSlot({
+      ...base.identity,
+      first: sequence(base.tip.sequence + 1),
+      store: this.#parts.storeId,
+      time: Math.max(base.tip.time + 1, this.#parts.clock.now()),
+      documents: draft.documentCount,
+      prev: base.tip.hash,
+      epoch: base.control.epoch,
+      entries,
+      texts,
+      bodies,
+    });
+  }
+
+  /** Creates the slot; while its fate is open its members can only be told *unknown*. */
+  async #append(members: readonly Member[], { slot, bytes }: EncodedSlot): Promise<AppendOutcome> {
+    const { ended } = this.#parts;
+    const onUnresolved = (words: string): void => {
+      for (const member of members) member.unresolved(words);
+    };
+    try {
+      return await append(this.#parts, slot.first, bytes, { signal: ended, onUnresolved });
+    } finally {
+      // An append that was given up leaves the slot's fate open; any other end has settled it.
+      if (!ended.aborted) for (const member of members) member.settled();
+    }
+  }
+
+  #install(batch: Batch, { slot, hash, bytes }: EncodedSlot, durationMs: number): void {
+    batch.draft.endSlot(slot, hash);
+    for (const [index, body] of batch.bodies.entries()) {
+      const inlined = slot.inlined[index];
+      if (inlined !== undefined) this.#parts.bodies.remember(inlined.hash, body.bytes);
+    }
+    this.#parts.follower.install(batch.draft.freeze(), { slot, hash });
+    publish('bucketstore:commit', () => ({
+      world: slot.worldId,
+      store: slot.store,
+      first: slot.first,
+      entries: slot.entries.length,
+      bytes: bytes.byteLength,
+      durationMs,
+    }));
+  }
+
+  #publishLost(first: number): void {
+    const { worldId } = this.#parts.follower.snapshot.identity;
+    const store = this.#parts.storeId;
+    publish('bucketstore:lost', () => ({ world: worldId, store, first }));
+  }
+}
+
+/** Whether a failure is of the log or of an invariant: then nothing more may be built on the state. */
+export function isBroken(error: unknown): error is Error {
+  return error instanceof InvariantError || (isStoreError(error) && error.code === 'INTEGRITY');
+}
+
+function memberOf({ member }: { readonly member: Member }): Member {
+  return member;
+}
