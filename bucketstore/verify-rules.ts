@@ -28,8 +28,8 @@ export interface DescribedVersion {
 }
 
 /**
- * What is wrong with the bytes of a stored version, or null: its own hash, its grammar, its version,
- * the hash of its body, the link to the version before, its metadata and its title.
+ * What is wrong with the bytes of a stored version, or null: its own hash, its grammar, its
+ * version, the hash of its body, the link to the version before, its metadata and its title.
  */
 export function versionProblem(described: DescribedVersion, stored: Uint8Array): string | null {
   const { path, record, previousHash, catalog } = described;

@@ -1,6 +1,6 @@
 /**
- * Verification: everything that a world says is read anew and held against everything else. Nothing of
- * an opened world is used, no cache and no earlier answer.
+ * Verification: everything that a world says is read anew and held against everything else. Nothing
+ * of an opened world is used, no cache and no earlier answer.
  */
 import { type BlobStore, openBucket } from '../blob/index.ts';
 import { isStoreError, StoreError } from './base/errors.ts';
@@ -51,7 +51,9 @@ export interface VerifyReport extends VerifyCounts {
   readonly deep: boolean;
   /** Slots of an earlier life, below the start: nobody reads them. */
   readonly earlier: number;
-  /** Slot names inside the range of another slot, left by a writer that slept: nobody reads them. */
+  /**
+   * Slot names inside the range of another slot, left by a writer that slept: nobody reads them.
+   */
   readonly strays: readonly string[];
   /** The first thousand; empty when all is well. */
   readonly problems: readonly Problem[];
@@ -64,9 +66,9 @@ const READ_AHEAD = 16;
 const LIST_LIMIT = 1000;
 
 /**
- * Reads a world from its marker to its tip and says what is wrong with it. One `get` for the marker and
- * each slot, one list for a thousand slots, and a `head` for each retained version in a blob, or a `get`
- * when `deep`. Memory: the state of the world, and a few slots.
+ * Reads a world from its marker to its tip and says what is wrong with it. One `get` for the marker
+ * and each slot, one list for a thousand slots, and a `head` for each retained version in a blob,
+ * or a `get` when `deep`. Memory: the state of the world, and a few slots.
  * @throws StoreError `NOT_FOUND` when no world is there; `LOCATION`, `UNAVAILABLE`,
  *   `UNSUPPORTED_FORMAT`. What is wrong with the world itself is not thrown
  */

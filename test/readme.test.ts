@@ -1,6 +1,6 @@
 /**
- * Goal: the example of the README runs as it stands and prints what the text says.
- * Method: takes the code out of the page and runs it on the sources, in the place of the built package.
+ * Goal: the example of the README runs as it stands and prints what the text says. Method: takes
+ * the code out of the page and runs it on the sources, in the place of the built package.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,9 @@
 /** Reading ahead: several reads at once, their results in the order of the source. */
 
 /**
- * What `read` makes of each item, in order, with at most `ahead` reads under way. A failed read is thrown
- * when its turn comes. Leaving the loop ends the source; reads under way are left to end by themselves.
+ * What `read` makes of each item, in order, with at most `ahead` reads under way. A failed read is
+ * thrown when its turn comes. Leaving the loop ends the source; reads under way are left to end by
+ * themselves.
  */
 export async function* readAhead<T, R>(
   source: AsyncIterable<T> | Iterable<T>,

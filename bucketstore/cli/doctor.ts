@@ -21,7 +21,9 @@ export const doctor: Command = {
   run: runDoctor,
 };
 
-/** A log whose time is further ahead than this was written on a clock that is wrong, or this one is. */
+/**
+ * A log whose time is further ahead than this was written on a clock that is wrong, or this one is.
+ */
 const AHEAD_MS_MAX = 60_000;
 
 async function runDoctor(context: CommandContext): Promise<number> {
@@ -55,7 +57,9 @@ interface FoundWorld {
   readonly slots: number;
   /** ms; null for a log without slots. */
   readonly logTime: number | null;
-  /** How far the log is ahead of this machine's clock, ms; 0 when it is not by more than a minute. */
+  /**
+   * How far the log is ahead of this machine's clock, ms; 0 when it is not by more than a minute.
+   */
   readonly aheadMs: number;
 }
 
@@ -108,8 +112,8 @@ function worldLines(world: FoundWorld | null): readonly string[] {
     `world ${worldId} (incarnation ${incarnationId}) is here: ${slots} slots${time}`,
     ...(aheadMs > 0
       ? [
-          `the log's time is ${Math.round(aheadMs / 1000)} s ahead of this machine's clock: one of the ` +
-            'clocks is wrong; new slots go on counting from the log',
+          `the log's time is ${Math.round(aheadMs / 1000)} s ahead of this machine's clock: one ` +
+            'of the clocks is wrong; new slots go on counting from the log',
         ]
       : []),
   ];

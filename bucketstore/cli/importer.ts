@@ -1,7 +1,8 @@
 /**
- * A folder into a world: many documents in flight, so that the batches of the committer fill, and no more
- * than memory allows. A document that is there already, the same in body and metadata, is found by its
- * hash and not sent, so a second run writes nothing and an interrupted one goes on where it was.
+ * A folder into a world: many documents in flight, so that the batches of the committer fill, and
+ * no more than memory allows. A document that is there already, the same in body and metadata, is
+ * found by its hash and not sent, so a second run writes nothing and an interrupted one goes on
+ * where it was.
  */
 import type { Clock } from '../base/clock.ts';
 import { isStoreError, StoreError, type StoreErrorCode } from '../base/errors.ts';
@@ -61,10 +62,11 @@ interface Wanted {
 }
 
 /**
- * Imports files until there are no more or the signal aborts; then waits for what was sent, so that each
- * file's outcome is told. One create for each batch, one more for each large body; one `head` for each
- * thousand files that are compared.
- * @throws StoreError what stopped it, after the outcomes of all that was sent; never for one document
+ * Imports files until there are no more or the signal aborts; then waits for what was sent, so that
+ * each file's outcome is told. One create for each batch, one more for each large body; one `head`
+ * for each thousand files that are compared.
+ * @throws StoreError what stopped it, after the outcomes of all that was sent; never for one
+ *   document
  */
 export async function importFiles(
   parts: ImportParts,

@@ -13,8 +13,8 @@ export const init: Command = {
     'world-id': { type: 'string', value: 'UUID', help: 'Its ID. Default: a random one.' },
   },
   notes: [
-    'A world that is there already is left as it is, and the exit status is 0; one of another ID than',
-    'asked for is refused.',
+    'A world that is there already is left as it is, and the exit status is 0; one of another ID',
+    'than asked for is refused.',
   ],
   examples: ['bucketstore init file:./data', 'bucketstore init gs://my-bucket/worlds/notes'],
   run: runInit,

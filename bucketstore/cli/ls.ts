@@ -15,8 +15,8 @@ export const ls: Command = {
     after: { type: 'string', value: 'NAME', help: 'Begin behind this name, or printed line.' },
   },
   notes: [
-    'Directories end in a slash. Names that begin with a dot, and "versions", are not listed, but can be',
-    'read.',
+    'Directories end in a slash. Names that begin with a dot, and "versions", are not listed, but',
+    'can be read.',
   ],
   examples: ['bucketstore ls file:./data', 'bucketstore ls file:./data /notes --limit 10'],
   run: runLs,

@@ -1,9 +1,9 @@
 /**
- * The Markdown files of a folder, in UTF-8 byte order of their paths, so that the same folder gives the
- * same log.
+ * The Markdown files of a folder, in UTF-8 byte order of their paths, so that the same folder gives
+ * the same log.
  *
- * A file counts when its name ends in `.md`. Symbolic links are never followed: one that would be read
- * is named as skipped, so that nothing outside the folder gets into a world by accident.
+ * A file counts when its name ends in `.md`. Symbolic links are never followed: one that would be
+ * read is named as skipped, so that nothing outside the folder gets into a world by accident.
  */
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

@@ -43,8 +43,8 @@ export function createOutput(json: boolean, out: Stream, err: Stream): Output {
 }
 
 /**
- * One line that says what went wrong and, of a command that asks for a change, what became of that; with
- * `--json` an object.
+ * One line that says what went wrong and, of a command that asks for a change, what became of that;
+ * with `--json` an object.
  */
 export function describeError(
   error: StoreError,

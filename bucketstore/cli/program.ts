@@ -1,4 +1,6 @@
-/** The program without its process: reads a command line, runs one command, and gives its status. */
+/**
+ * The program without its process: reads a command line, runs one command, and gives its status.
+ */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
@@ -24,7 +26,8 @@ export interface Host {
 
 /** Runs one command line. Resolves with the exit status, whatever happens. */
 export async function runProgram(host: Host): Promise<number> {
-  // Every request under way listens to it, and there are more than ten: no leak, whatever Node assumes.
+  // Every request under way listens to it, and there are more than ten: no leak, whatever Node
+  // assumes.
   setMaxListeners(0, host.signal);
   const [name, ...args] = host.argv;
   const json = host.argv.includes('--json');

@@ -28,8 +28,8 @@ export const put: Command = {
     ...WRITE_FLAGS,
   },
   notes: [
-    'Front matter at the head of the text becomes metadata where it fits, and stays in the body byte for',
-    'byte; --meta goes before it. What does not fit is named and left out.',
+    'Front matter at the head of the text becomes metadata where it fits, and stays in the body',
+    'byte for byte; --meta goes before it. What does not fit is named and left out.',
   ],
   examples: [
     'bucketstore put file:./data /notes/a.md notes/a.md --expected absent',

@@ -1,4 +1,6 @@
-/** `bucketstore tour`: the whole of it on a local directory, command by command, checked as it goes. */
+/**
+ * `bucketstore tour`: the whole of it on a local directory, command by command, checked as it goes.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -34,8 +36,9 @@ async function runTour(context: CommandContext): Promise<number> {
   const guide = new Guide(context);
   const location = `file:${join(place, 'world')}`;
   guide.say(
-    'A world is a space of Markdown documents with a history, kept in a bucket and nowhere else. This',
-    'tour makes one in a directory, which does what a bucket does. The commands work as they stand after',
+    'A world is a space of Markdown documents with a history, kept in a bucket and nowhere else.',
+    'This tour makes one in a directory, which does what a bucket does. The commands work as they',
+    'stand after',
     `  alias bucketstore='node ${join(import.meta.dirname, 'main.js')}'`,
   );
   const first = await beginning(guide, place, location, docs);
@@ -49,7 +52,8 @@ async function runTour(context: CommandContext): Promise<number> {
     `All ${guide.steps} steps went as told. The world stays at ${location}; go on with`,
     `  bucketstore ls ${location}`,
     '  bucketstore --help',
-    'With a real bucket: bucketstore doctor gs://BUCKET/PREFIX, then import into it. In code: README.md.',
+    'With a real bucket: bucketstore doctor gs://BUCKET/PREFIX, then import into it.',
+    'In code: README.md.',
     'How it works: docs/architecture.md. What must always hold: docs/invariants.md.',
   );
   context.output.result({ location, steps: guide.steps }, []);
@@ -139,8 +143,8 @@ async function severalStores(
   location: string,
 ): Promise<void> {
   guide.step(
-    'Two stores, as two servers would be: they share nothing but the bucket. One writes, the other reads',
-    'at once and has it.',
+    'Two stores, as two servers would be: they share nothing but the bucket. One writes, the other',
+    'reads at once and has it.',
   );
   guide.say(await told(readAtOnce(context, location)));
   guide.step(
@@ -161,7 +165,7 @@ async function repeats(
   const note = join(place, 'note.md');
   await writeFile(note, 'Added once.\n');
   guide.step(
-    'No answer came, so you send it again? Under one operation it happens once, and has one answer.',
+    'No answer came, so you send it again? Under one operation it happens once, with one answer.',
   );
   const append = ['append', location, path, note, '--op', op];
   const first = await guide.run(append, 0, has('committed'));

@@ -41,10 +41,10 @@ function countsLine({ slots, entries, inlined, blobs }: VerifyCounts): string {
 }
 
 function reportLines(report: VerifyReport): readonly string[] {
-  const { problems, problemCount, strays, earlier, deep } = report;
+  const { worldId, problems, problemCount, strays, earlier, deep } = report;
   const unread = report.blobs > 0 && !deep ? ' (blobs by size only; --deep reads them)' : '';
   return [
-    `world ${report.worldId ?? 'unknown'}, sequence ${report.sequence}, ${report.documents} documents`,
+    `world ${worldId ?? 'unknown'}, sequence ${report.sequence}, ${report.documents} documents`,
     `checked ${countsLine(report)}${unread}`,
     ...strays.map((key) => `unused: ${key} lies inside another slot's range`),
     ...(earlier > 0 ? [`unused: ${earlier} slots of an earlier life`] : []),

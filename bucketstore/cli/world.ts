@@ -1,4 +1,6 @@
-/** Opening the world that a command is about, and what is written and read of documents in words. */
+/**
+ * Opening the world that a command is about, and what is written and read of documents in words.
+ */
 import { readFile } from 'node:fs/promises';
 import { StoreError } from '../base/errors.ts';
 import { isUuid } from '../base/uuid.ts';

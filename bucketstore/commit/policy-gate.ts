@@ -1,4 +1,7 @@
-/** The world's publish policy as a condition of every write: evaluated on the state the write commits on. */
+/**
+ * The world's publish policy as a condition of every write: evaluated on the state the write
+ * commits on.
+ */
 import { StoreError } from '../base/errors.ts';
 import {
   checkPolicyDocument,
@@ -26,7 +29,8 @@ export class PolicyGate {
   }
 
   /**
-   * Lets a write through or refuses it. `reader` is called only when the policy must be read. At most one read of the policy document, when it has changed.
+   * Lets a write through or refuses it. `reader` is called only when the policy must be read. At
+   * most one read of the policy document, when it has changed.
    * @throws StoreError `INVALID_POLICY`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`
    */
   async admit(state: Snapshot, reader: () => StateReader, prepared: PreparedEntry): Promise<void> {
@@ -57,7 +61,8 @@ export class PolicyGate {
     if (this.#parsed?.storedHash !== storedHash) {
       const { body } = await reader().get(POLICY_PATH);
       const usable = policyProblem(body) === null;
-      // An invalid policy counts as none only where one is required; else what can be read of it holds.
+      // An invalid policy counts as none only where one is required; else what can be read of it
+      // holds.
       const policy = usable || !this.#required ? parsePolicy(decodeUtf8(body) ?? '') : null;
       this.#parsed = { storedHash, policy };
     }

@@ -1,7 +1,7 @@
 /**
  * Goal: the commands on documents do what their help says, with the answers and statuses of the one
- * table of codes.
- * Method: each runs in this process on a named memory bucket, which outlives the run as a real one does.
+ * table of codes. Method: each runs in this process on a named memory bucket, which outlives the
+ * run as a real one does.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

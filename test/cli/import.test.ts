@@ -1,8 +1,7 @@
 /**
- * Goal: an import brings a folder into a world byte for byte, says of every file it leaves out why, and
- * writes nothing when it is run again.
- * Method: folders in a temporary directory, worlds on named memory buckets, requests counted by the
- * program itself.
+ * Goal: an import brings a folder into a world byte for byte, says of every file it leaves out why,
+ * and writes nothing when it is run again. Method: folders in a temporary directory, worlds on
+ * named memory buckets, requests counted by the program itself.
  */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -201,7 +200,7 @@ async function* madeFiles(count: number, at: (index: number) => void): AsyncGene
 }
 
 describe('importFiles()', () => {
-  it('tells the outcome of all that was sent when it is interrupted, and goes on later', async () => {
+  it('tells the outcome of all that was sent when interrupted, and goes on later', async () => {
     const clock = new ManualClock();
     const components = {
       clock,

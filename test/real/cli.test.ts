@@ -1,8 +1,7 @@
 /**
- * Goal: the program does as a process what its commands do inside one: its statuses, its streams and its
- * answer to Ctrl-C, on directories as people have them.
- * Method: real processes on temporary directories. The corpus is a folder of real documents; without it
- * its test says so and ends.
+ * Goal: the program does as a process what its commands do inside one: its statuses, its streams
+ * and its answer to Ctrl-C, on directories as people have them. Method: real processes on temporary
+ * directories. The corpus is a folder of real documents; without it its test says so and ends.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -128,7 +127,7 @@ describe('the program', () => {
     expect((await run('get', location, '/a.md')).out).toBe('from a pipe\n');
   });
 
-  it('stops an import on Ctrl-C with 130, saying what is done, and goes on when run again', async () => {
+  it('stops an import on Ctrl-C with 130, says what is done, goes on when run again', async () => {
     const folder = join(root, 'many');
     await mkdir(folder);
     const count = 6000;

@@ -1,5 +1,6 @@
-// A process of `import-kill.test.ts`: imports FOLDER into the world in DIRECTORY, writes each file whose
-// commit was acknowledged to standard output at once, and kills itself the NTH time it reaches POINT.
+// A process of `import-kill.test.ts`: imports FOLDER into the world in DIRECTORY, writes each file
+// whose commit was acknowledged to standard output at once, and kills itself the NTH time it
+// reaches POINT.
 //   import-kill-worker.ts DIRECTORY FOLDER [POINT NTH]
 
 import { writeSync } from 'node:fs';

@@ -1,18 +1,19 @@
 /**
- * Goal: an import that is killed loses nothing that it has acknowledged, and leaves a world in which all
- * is right and on which the same import goes on.
- * Method: a process imports a folder into a directory, telling each acknowledged file at once, and kills
- * itself at one point of a commit; each point is met twice, at its first and at a later time.
+ * Goal: an import that is killed loses nothing that it has acknowledged, and leaves a world in
+ * which all is right and on which the same import goes on. Method: a process imports a folder into
+ * a directory, telling each acknowledged file at once, and kills itself at one point of a commit;
+ * each point is met twice, at its first and at a later time.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, verifyWorld } from '../../bucketstore/index.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const WORKER = join(import.meta.dirname, 'import-kill-worker.ts');
+const WORKER = fileURLToPath(new URL('./import-kill-worker.ts', import.meta.url));
 const FILES = 120;
 
 let root = '';

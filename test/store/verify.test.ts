@@ -1,8 +1,7 @@
 /**
  * Goal: verification finds what is wrong with a world and names the object, and finds nothing where
- * nothing is.
- * Method: a world with every kind of object; each is removed or has a byte changed, or a slot is put in its
- * place that is valid by itself and says something that is not so.
+ * nothing is. Method: a world with every kind of object; each is removed or has a byte changed, or
+ * a slot is put in its place that is valid by itself and says something that is not so.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
