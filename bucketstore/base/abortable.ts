@@ -1,8 +1,8 @@
 /** Waiting for work that others wait for too, no longer than one's own signal allows. */
 
 /**
- * What `work` gives; the signal's reason when it aborts first. The work goes on, and leaves no listener
- * on the signal.
+ * What `work` gives; the signal's reason when it aborts first. The work goes on, and leaves no
+ * listener on the signal.
  */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;

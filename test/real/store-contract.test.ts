@@ -1,7 +1,7 @@
 /**
  * Goal: the store keeps its contract where stores share nothing but the bucket.
- * Method: the exported suite and the differential with one process for each store, on a directory, in
- * real time.
+ * Method: the exported suite and the differential with one process for each store, on a
+ * directory, in real time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Stores in processes of their own, as the contract suite uses stores: nothing shared but the bucket. */
+/**
+ * Stores in processes of their own, as the contract suite uses stores: nothing shared but the
+ * bucket.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,7 @@
-/** Values between the processes of `store-process.ts`: JSON lines with bytes, errors and functions. */
+/**
+ * Values between the processes of `store-process.ts`: JSON lines with bytes, errors and
+ * functions.
+ */
 import { isStoreError, StoreError } from '../../bucketstore/index.ts';
 
 export type Wire =

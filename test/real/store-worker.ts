@@ -1,5 +1,6 @@
-// One store in a process of its own: `store-worker.ts LOCATION SETTINGS`. Reads requests from its input,
-// a JSON line each, and prints answers; `store-process.ts` is the other end, `store-wire.ts` the words.
+// One store in a process of its own: `store-worker.ts LOCATION SETTINGS`. Reads requests from its
+// input, a JSON line each, and prints answers; `store-process.ts` is the other end,
+// `store-wire.ts` the words.
 
 import { createInterface } from 'node:readline';
 import { openWorld } from '../../bucketstore/index.ts';

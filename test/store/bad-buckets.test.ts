@@ -1,6 +1,6 @@
 /**
- * Goal: a bucket that stalls, cuts, lies in its lists or lacks a permission costs an error at a bounded
- * time; never stale data as current, a shorter log, or a hang.
+ * Goal: a bucket that stalls, cuts, lies in its lists or lacks a permission costs an error at a
+ * bounded time; never stale data as current, a shorter log, or a hang.
  * Method: buckets with one fault between a store and a sound bucket, under virtual time.
  */
 import { describe, expect, test } from 'vitest';
@@ -156,7 +156,7 @@ describe('B31 forbidden is never absent', () => {
     }
   });
 
-  test('with read-only credentials: reads work, each write is told for good, no tight loop', async () => {
+  test('with read-only credentials: reads work, writes are told for good, no loop', async () => {
     const bench = await filled();
     const rule = forbid('create', () => true);
     const faulty = withFaults(bench.bucket, [rule], { timing: bench.clock });

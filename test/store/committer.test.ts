@@ -1,6 +1,6 @@
 /**
- * Goal: requests become slots in queue order, each judged at the tip plus those before it (I5), by any
- * number of stores on one log, none of them lost (I6).
+ * Goal: requests become slots in queue order, each judged at the tip plus those before it (I5),
+ * by any number of stores on one log, none of them lost (I6).
  * Method: slot creates are held or raced under virtual time; the log itself is then read.
  */
 import { describe, expect, test } from 'vitest';
@@ -50,7 +50,7 @@ describe('BatchCommitsInQueueOrder', () => {
     expect(entries).toEqual(['/b.md', '/a.md', '/a.md', '/b.md']);
   });
 
-  test('a stolen name: the contested one and its repeat conflict, the rest is kept in order', async () => {
+  test('a stolen name: contested ones conflict, the rest is kept in order', async () => {
     const bench = new WorldBench();
     const stalling = withStalls(bench.bucket);
     const world = await bench.open({ bucket: stalling.store });
@@ -102,7 +102,7 @@ test('BatchLimit: 60 queued are batches of 16, 32 and 12, then 16 again', async 
   expect(sizes).toEqual([16, 32, 12, 16, 4]);
 });
 
-test('a batch is bounded by bytes too, and every one of 300 large versions is committed', async () => {
+test('a batch is bounded by bytes too: 300 large versions are committed', async () => {
   const bench = new WorldBench();
   const world = await bench.open();
   const body = (i: number) => `${i} ${'x'.repeat(15_000)}`;
@@ -227,7 +227,7 @@ describe('races of two stores', () => {
     expect((await bench.run(cold.stat())).documents).toBe(1);
   });
 
-  test('of an archive and a write: the archive is of the new version, or the write is refused', async () => {
+  test('of an archive and a write: archived is the new version, or no write', async () => {
     const { bench, outcomes, cold } = await race(
       (world) => write(world, '/a.md'),
       (world) => write(world, '/a.md', 1),

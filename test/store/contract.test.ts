@@ -1,6 +1,6 @@
 /**
- * Goal: the store keeps its contract on a bucket in memory, alone and behind a service's latency, and on
- * a directory.
+ * Goal: the store keeps its contract on a bucket in memory, alone and behind a service's latency,
+ * and on a directory.
  * Method: the exported suite and the differential against the model, under virtual time. On the
  * directory time stands still but where a case moves it.
  */

@@ -1,7 +1,9 @@
 /**
- * Goal: no damage to an object of a world is served as data, taken for the end of the log, or hangs.
- * Method: a world with every kind of object; each object is cut, has one bit flipped in each of its fields,
- * or is removed; then the world is opened cold and read to the last version, under virtual time.
+ * Goal: no damage to an object of a world is served as data, taken for the end of the log, or
+ * hangs.
+ * Method: a world with every kind of object; each object is cut, has one bit flipped in each of
+ * its fields, or is removed; then the world is opened cold and read to the last version, under
+ * virtual time.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { isStoreError, type World } from '../../bucketstore/index.ts';
@@ -83,7 +85,7 @@ test.each(middle)('%s removed is an integrity error that names it', async (_, ke
   await expectIntegrity(key, 'removed');
 });
 
-test('the marker removed: a location that holds a log is refused, and nothing is written', async () => {
+test('the marker removed: a log without one is refused, and nothing written', async () => {
   await bench.bucket.delete(marker);
   for (const create of [false, true]) {
     const error = await failureOf(bench.open({ create }));

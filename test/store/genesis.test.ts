@@ -1,7 +1,8 @@
 /**
- * Goal: a location becomes a world once, by one marker, and what is no empty location is refused with
- * nothing written.
- * Method: stores open on one bucket in memory, at once and one after another, beside objects of every sort.
+ * Goal: a location becomes a world once, by one marker, and what is no empty location is refused
+ * with nothing written.
+ * Method: stores open on one bucket in memory, at once and one after another, beside objects of
+ * every sort.
  */
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../bucketstore/base/canonical.ts';
@@ -67,7 +68,7 @@ describe('an empty location', () => {
     }
   });
 
-  test('creators that each want an ID of their own: the loser is told of the winner’s', async () => {
+  test('creators that want an ID each: the loser is told of the winner’s', async () => {
     const bench = new WorldBench();
     const ids = [OTHER, OTHER.replace('0f', '1f')];
     const opened = await Promise.allSettled(ids.map((worldId) => bench.open({ worldId })));

@@ -1,6 +1,6 @@
 /**
- * Goal: every write that is not committed says so, at a bounded time: read-only stores, full queues,
- * deadlines, aborts and closing.
+ * Goal: every write that is not committed says so, at a bounded time: read-only stores, full
+ * queues, deadlines, aborts and closing.
  * Method: slot creates that hang under virtual time; what was refused must never appear later.
  */
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,8 @@
 /**
- * Goal: a write whose answer was lost, refused wrongly or never given is acknowledged once and is in the
- * log once; nobody is told a conflict that was none.
- * Method: the faults of the scenarios on one store's bucket, under virtual time; then the log itself.
+ * Goal: a write whose answer was lost, refused wrongly or never given is acknowledged once and is
+ * in the log once; nobody is told a conflict that was none.
+ * Method: the faults of the scenarios on one store's bucket, under virtual time; then the log
+ * itself.
  */
 import { describe, expect, test } from 'vitest';
 import type { World } from '../../bucketstore/index.ts';
@@ -159,7 +160,7 @@ describe('B07 a create that is never answered', () => {
   );
 });
 
-test('B17 a name that is refused and not there: bounded attempts, no gap, and a clear report', async () => {
+test('B17 a name refused and not there: bounded attempts, no gap, a clear report', async () => {
   const taken: Rule = onSlot({ kind: 'exists' }, 1_000_000);
   const { bench, bucket, world } = await faulty([taken]);
   const startedAt = bench.clock.monotonic();

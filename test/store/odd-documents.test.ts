@@ -1,7 +1,8 @@
 /**
- * Goal: names and texts that trip other systems are documents like any other, the same in every store.
- * Method: the scenarios' paths and bodies, written by one store and read by it, by another, and by one
- * that starts cold.
+ * Goal: names and texts that trip other systems are documents like any other, the same in every
+ * store.
+ * Method: the scenarios' paths and bodies, written by one store and read by it, by another, and
+ * by one that starts cold.
  */
 import { describe, expect, test } from 'vitest';
 import type { World } from '../../bucketstore/index.ts';
@@ -18,7 +19,7 @@ async function readers(bench: WorldBench, writer: World, follower: World): Promi
   return [writer, follower, await bench.open()];
 }
 
-test('B19 names are in UTF-8 byte order on every store and page, none skipped or repeated', async () => {
+test('B19 names are in UTF-8 byte order on every store and page, each once', async () => {
   const bench = new WorldBench();
   const [a, b] = [await bench.open(), await bench.open()];
   const names = ['A.md', '\uff21.md', '\u{1d400}.md'];

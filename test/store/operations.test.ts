@@ -1,6 +1,6 @@
 /**
- * Goal: an operation that is sent again gets its first answer, and one whose answer was *unknown* can be
- * asked for.
+ * Goal: an operation that is sent again gets its first answer, and one whose answer was *unknown*
+ * can be asked for.
  * Method: stores on one bucket under virtual time; creates that are lost, stalled or land late.
  */
 import { describe, expect, test } from 'vitest';

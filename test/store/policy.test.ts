@@ -1,7 +1,8 @@
 /**
- * Goal: the world's policy is a condition of every write, judged on the state that the write commits on.
- * Method: policies of each strictness, of each kind of wrong, and one that another store changes while a
- * write is under way.
+ * Goal: the world's policy is a condition of every write, judged on the state that the write
+ * commits on.
+ * Method: policies of each strictness, of each kind of wrong, and one that another store changes
+ * while a write is under way.
  */
 import { describe, expect, test } from 'vitest';
 import type { StoreErrorCode, World } from '../../bucketstore/index.ts';

@@ -1,4 +1,7 @@
-/** A location in memory under virtual time, and stores opened on it: what most tests of the store need. */
+/**
+ * A location in memory under virtual time, and stores opened on it: what most tests of the store
+ * need.
+ */
 import type { BlobStore } from '../../blob/blob.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { type OpenOptions, openWorld, type Settings, type World } from '../../bucketstore/index.ts';

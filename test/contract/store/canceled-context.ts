@@ -1,4 +1,6 @@
-/** CanceledContext: a call whose signal has aborted is refused with its reason, and does nothing. */
+/**
+ * CanceledContext: a call whose signal has aborted is refused with its reason, and does nothing.
+ */
 import assert from 'node:assert/strict';
 import { create, inView, type StoreCase, textOf } from './store-case.ts';
 

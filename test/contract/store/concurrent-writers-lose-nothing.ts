@@ -1,6 +1,6 @@
 /**
- * ConcurrentWritersLoseNothing: every acknowledged version is unique, contiguous and readable with its
- * body. Only writes with an expectation may conflict; blind writes all succeed.
+ * ConcurrentWritersLoseNothing: every acknowledged version is unique, contiguous and readable
+ * with its body. Only writes with an expectation may conflict; blind writes all succeed.
  */
 import assert from 'node:assert/strict';
 import { isStoreError } from '../../../bucketstore/index.ts';

@@ -1,4 +1,7 @@
-/** ConflictSemantics: a wrong expectation conflicts and names the current version; a blind write lands. */
+/**
+ * ConflictSemantics: a wrong expectation conflicts and names the current version; a blind write
+ * lands.
+ */
 import assert from 'node:assert/strict';
 import { conflicts, create, inView, type StoreCase, textOf, update } from './store-case.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Two stores of one world against a plain model in memory, by random operations: each answer must be the
- * model's, whichever store gives it. A failure names its seed and step; the same seed replays it.
+ * Two stores of one world against a plain model in memory, by random operations: each answer must
+ * be the model's, whichever store gives it. A failure names its seed and step; the same seed
+ * replays it.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * The store contract as a suite: what a store promises, as cases that must pass unchanged on any bucket,
- * with any number of stores, in one process or one each.
+ * The store contract as a suite: what a store promises, as cases that must pass unchanged on any
+ * bucket, with any number of stores, in one process or one each.
  *
  * It knows no test runner. Give it one's `test` and a factory of fresh locations:
  *

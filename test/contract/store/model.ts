@@ -1,6 +1,6 @@
 /**
- * What a world is, as plainly as it can be said: a map of documents, each a list of versions. Shares no
- * code with the store that is compared with it, its stored bytes and hashes included.
+ * What a world is, as plainly as it can be said: a map of documents, each a list of versions.
+ * Shares no code with the store that is compared with it, its stored bytes and hashes included.
  */
 import { createHash } from 'node:crypto';
 

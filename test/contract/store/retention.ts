@@ -1,4 +1,6 @@
-/** Retention: the newest n stay, numbering goes on, and only a write that carries the key prunes. */
+/**
+ * Retention: the newest n stay, numbering goes on, and only a write that carries the key prunes.
+ */
 import assert from 'node:assert/strict';
 import { inView, refused, type StoreCase } from './store-case.ts';
 

@@ -163,8 +163,8 @@ export async function namesIn(
 }
 
 /**
- * Replaces a text by another of the same length in every object that holds it, at its last place there:
- * a slot names a text in its header too, and its bodies come last.
+ * Replaces a text by another of the same length in every object that holds it, at its last place
+ * there: a slot names a text in its header too, and its bodies come last.
  */
 export async function tamper(bucket: BlobStore, from: string, to: string): Promise<void> {
   assert.equal(Buffer.byteLength(from), Buffer.byteLength(to), 'of the same length');

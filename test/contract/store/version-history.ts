@@ -1,4 +1,6 @@
-/** VersionHistory: versions newest first, each readable with the ETag it was given, in one chain. */
+/**
+ * VersionHistory: versions newest first, each readable with the ETag it was given, in one chain.
+ */
 import assert from 'node:assert/strict';
 import { create, inView, type StoreCase, textOf, update } from './store-case.ts';
 

@@ -1,4 +1,7 @@
-/** WriteGetRoundtrip: what is written is read, body only, with the hash of the stored bytes as ETag. */
+/**
+ * WriteGetRoundtrip: what is written is read, body only, with the hash of the stored bytes as
+ * ETag.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type ContractStore, create, inView, type StoreCase, textOf } from './store-case.ts';
