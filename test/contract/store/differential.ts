@@ -10,13 +10,8 @@ import {
   type MutationRequest,
   type MutationResult,
 } from '../../../bucketstore/index.ts';
-import {
-  linesOf,
-  type ModelMutation,
-  ModelRefusal,
-  type ModelResult,
-  WorldModel,
-} from './model.ts';
+import { type ModelMutation, ModelRefusal, type ModelResult, WorldModel } from './model.ts';
+import { linesOf } from './model-bytes.ts';
 import { Operator, type Read } from './operator.ts';
 import {
   type ContractStore,

@@ -2,7 +2,7 @@
  * What a world is, as plainly as it can be said: a map of documents, each a list of versions.
  * Shares no code with the store that is compared with it, its stored bytes and hashes included.
  */
-import { createHash } from 'node:crypto';
+import { byBytes, etagOf, linesOf, splitTags } from './model-bytes.ts';
 
 export type ModelMetadata = Readonly<Record<string, string>>;
 
@@ -67,8 +67,6 @@ interface ModelDocument {
   /** Retained versions, oldest first. */
   readonly versions: readonly Kept[];
 }
-
-const BARE = new Set(['type', 'title', 'description', 'resource', 'tags', 'timestamp']);
 
 export class WorldModel {
   #documents = new Map<string, ModelDocument>();
@@ -240,28 +238,6 @@ function normal(metadata: ReadonlyMap<string, string>): Map<string, string> {
   return result;
 }
 
-function splitTags(tags: string): readonly string[] {
-  return tags.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
-}
-
-function etagOf(
-  version: number,
-  previous: string | undefined,
-  metadata: ReadonlyMap<string, string>,
-  body: string,
-): string {
-  const lines = [`version: ${version}`, 'archived: false'];
-  if (previous !== undefined) lines.push(`previous-hash: sha256-${previous}`);
-  for (const key of [...metadata.keys()].sort(byBytes)) {
-    const value = metadata.get(key) ?? '';
-    const spelled = key === 'tags' ? `[${splitTags(value).join(', ')}]` : value;
-    lines.push(`${BARE.has(key) ? key : `meta.${key}`}: ${spelled}`);
-  }
-  return createHash('sha256')
-    .update(`---\n${lines.join('\n')}\n---\n${body}`)
-    .digest('hex');
-}
-
 function meets(expected: ModelExpected, current: Kept | undefined): boolean {
   if (expected === 'any') return true;
   if (expected === 'absent' || expected === 0) return current === undefined;
@@ -275,11 +251,6 @@ function answer({ version, etag }: Kept, archived: boolean) {
 
 function shown({ version, body, metadata, etag }: Kept): ModelVersion {
   return { version, body, metadata: linesOf(metadata), etag };
-}
-
-/** Metadata as lines that compare. */
-export function linesOf(metadata: Iterable<readonly [string, string]>): readonly string[] {
-  return [...metadata].map(([key, value]) => `${key}=${value}`).sort(byBytes);
 }
 
 function same(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
@@ -298,8 +269,4 @@ function isHidden(segment: string): boolean {
 
 function bare(name: string): string {
   return name.endsWith('/') ? name.slice(0, -1) : name;
-}
-
-function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
