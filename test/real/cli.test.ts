@@ -73,7 +73,8 @@ describe('the program', () => {
     const location = `file:${directory}`;
     const first = await run('import', 'docs', '--to', location, '--json');
     expect(first).toMatchObject({ exit: 0, err: '' });
-    const objects = await filesBelow(directory);
+    // Beside the objects lie temporary files, which the next process removes.
+    const objects = await filesBelow(join(directory, '_demarkus'));
     const second = await run('import', 'docs', '--to', location, '--json');
     const { imported } = JSON.parse(first.out) as { readonly imported: number };
     expect(JSON.parse(second.out)).toMatchObject({
@@ -81,7 +82,7 @@ describe('the program', () => {
       unchanged: imported,
       requests: { create: 0, replace: 0, delete: 0 },
     });
-    expect(await filesBelow(directory)).toEqual(objects);
+    expect(await filesBelow(join(directory, '_demarkus'))).toEqual(objects);
     const page = await run('get', location, '/architecture.md');
     expect(page.out).toBe(await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8'));
     expect(await run('verify', location)).toMatchObject({ exit: 0, err: '' });
