@@ -129,7 +129,7 @@ describe('a store under load', () => {
     for (let round = 0; round < 20; round++) {
       // Few share the signal: more than ten listeners at once would be a warning of Node's own.
       const writes = Array.from({ length: 20 }, (_, i) =>
-        write(i % 2 ? a : b, round * 20 + i, i < 5 ? { signal } : {}),
+        write(i % 2 ? a : b, round * 20 + i, i < 2 ? { signal } : {}),
       );
       const view = b.view();
       const reads = [
