@@ -3,7 +3,7 @@ import { isStoreError } from './base/errors.ts';
 import type { Sequence } from './base/sequence.ts';
 import { deriveTitle } from './document/catalog.ts';
 import { metadataEqual } from './document/metadata.ts';
-import { inspectStored } from './document/stored.ts';
+import { inspectStored, STORED_BYTES_MAX } from './document/stored.ts';
 import { sliceInlined } from './log/bodies.ts';
 import { slotKey } from './log/names.ts';
 import type { CatalogRecord, Slot } from './log/records.ts';
@@ -91,4 +91,10 @@ export function* stagedVersions(
       };
     }
   }
+}
+
+/** What is wrong with the size of an object that holds a stored version, or null. */
+export function sizeProblem(size: number): string | null {
+  if (size > 0 && size <= STORED_BYTES_MAX) return null;
+  return `${size} bytes, and a stored version has 1 to ${STORED_BYTES_MAX}`;
 }

@@ -7,7 +7,6 @@ import { isStoreError, StoreError } from './base/errors.ts';
 import { createLimit } from './base/limit.ts';
 import { readAhead } from './base/read-ahead.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
-import { STORED_BYTES_MAX } from './document/stored.ts';
 import { assertEmpty, type ReadMarker, readMarker } from './genesis.ts';
 import { bucketFailure } from './log/failure.ts';
 import { blobKey, LOG_PREFIX, MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
@@ -18,6 +17,7 @@ import { Snapshot } from './snapshot/snapshot.ts';
 import {
   type DescribedVersion,
   type Problem,
+  sizeProblem,
   slotVersionProblems,
   stagedVersions,
   versionProblem,
@@ -294,9 +294,4 @@ class Verifier {
     this.#problemCount++;
     if (this.#problems.length < NAMED_MAX) this.#problems.push({ object, problem });
   }
-}
-
-function sizeProblem(size: number): string | null {
-  if (size > 0 && size <= STORED_BYTES_MAX) return null;
-  return `${size} bytes, and a stored version has 1 to ${STORED_BYTES_MAX}`;
 }
