@@ -153,7 +153,9 @@ async function openReplica(
       operations,
       fairness,
       storeId,
-      recall: (place) => recall({ log, bodies }, follower.snapshot, place, {}),
+      recall: (place, { answered }) => {
+        return recall({ log, bodies }, follower.snapshot, place, { signal: answered });
+      },
     },
     committerSettings(settings),
   );

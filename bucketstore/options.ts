@@ -61,6 +61,9 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The longest time a request may be given, ms. */
+export const DEADLINE_MS_MAX = 600_000;
+
 const DEFAULTS: Settings = {
   inlineBytes: 16 * 1024,
   batchMax: SLOT_ENTRIES_MAX,
@@ -86,7 +89,7 @@ const BOUNDS: { readonly [name in NumberName]: readonly [min: number, max: numbe
   batchMax: [1, SLOT_ENTRIES_MAX],
   queueMembers: [1, 1_000_000],
   queueBytes: [1024 * 1024, 4 * 1024 ** 3],
-  deadlineMs: [1, 600_000],
+  deadlineMs: [1, DEADLINE_MS_MAX],
   freshMs: [0, 1_000],
   documentsMax: [1, DOCUMENTS_MAX],
   bodyCacheBytes: [0, 4 * 1024 ** 3],
@@ -97,7 +100,8 @@ const BOUNDS: { readonly [name in NumberName]: readonly [min: number, max: numbe
 
 /** Settings with their defaults. @throws RangeError naming the setting, its bounds and what was given */
 export function readSettings(given: Partial<Settings> = {}): Settings {
-  const settings = { ...DEFAULTS, ...given };
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(named) };
   for (const [name, [min, max]] of Object.entries(BOUNDS)) {
     const value = settings[name as NumberName];
     if (!Number.isSafeInteger(value) || value < min || value > max) {

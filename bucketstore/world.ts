@@ -1,6 +1,6 @@
 /** A world as one store sees it: one short method for each thing that can be asked of it. */
 import type { CallOptions } from '../blob/index.ts';
-import { StoreError } from './base/errors.ts';
+import { integrityError, StoreError } from './base/errors.ts';
 import type { Random } from './base/random.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
 import { isUuid, uuidOf } from './base/uuid.ts';
@@ -18,9 +18,10 @@ import { recall } from './commit/recall.ts';
 import type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
 import { isMutation } from './log/entry-rules.ts';
 import type { Log } from './log/log.ts';
+import { slotKey } from './log/names.ts';
 import type { Entry, Slot } from './log/records.ts';
 import { GROUP_ENTRIES_MAX } from './log/records.ts';
-import type { Settings } from './options.ts';
+import { DEADLINE_MS_MAX, type Settings } from './options.ts';
 import type { BodyReader } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
 import { View, type ViewParts } from './view.ts';
@@ -136,8 +137,10 @@ export class World implements AsyncDisposable {
     options: CallOptions = {},
   ): Promise<readonly MutationResult[] | null> {
     const { follower, operations, log } = this.#parts;
-    const snapshot = await follower.atTip({ signal: options.signal });
+    await follower.atTip({ signal: options.signal });
     const known = operations.find(op);
+    // Taken after the place is known, so that it holds the place.
+    const snapshot = follower.snapshot;
     if (known !== undefined) return recall(this.#parts, snapshot, known, options);
     if (after + 1 < snapshot.control.floor.at) {
       throw new StoreError('TOO_OLD', `the log is kept from ${snapshot.control.floor.at} on`);
@@ -195,15 +198,16 @@ export class World implements AsyncDisposable {
     for (let at = from; at <= tip.sequence; ) {
       const first = snapshot.slotOf(at)?.first ?? sequence(at);
       const read = await log.read(first, { ...options, lane: 'bulk' });
-      if (read === null) return;
+      if (read === null)
+        throw integrityError(slotKey(first), 'missing, and its entries were asked for');
       yield* entriesOf(read.slot, at);
       at = read.slot.last + 1;
     }
   }
 
   /**
-   * Takes no further write, commits what waits, answers the rest. Waits `drainMs` at most; reads go on
-   * working. Idempotent.
+   * Takes no further write, commits what waits, answers the rest, and lets go of the bucket: reads fail
+   * from then on. Waits `drainMs` at most. Idempotent.
    */
   async close({ drainMs = this.#parts.settings.deadlineMs }: CloseOptions = {}): Promise<void> {
     await this.#parts.committer.close(drainMs);
@@ -230,6 +234,9 @@ export class World implements AsyncDisposable {
     }
     const mutations = parseRequests(requests, operationId(options.op, this.#parts.random));
     const { signal, deadlineMs = settings.deadlineMs } = options;
+    if (!(deadlineMs >= 1 && deadlineMs <= DEADLINE_MS_MAX)) {
+      throw new RangeError(`deadlineMs is 1 to ${DEADLINE_MS_MAX}, got ${deadlineMs}`);
+    }
     return committer.submit(mutations, { signal, deadlineMs });
   }
 }
@@ -260,6 +267,12 @@ function* entriesOf(slot: Slot, from: number): Generator<LogEntry> {
 }
 
 function asWrite(result: MutationResult): WriteResult {
-  if (!('pruned' in result)) throw new TypeError('a write answered as an archive');
+  // Only an operation ID used for two different things gets here.
+  if (!('pruned' in result)) {
+    throw new StoreError(
+      'REJECTED',
+      `operation ${result.op} is an archive that was committed before`,
+    );
+  }
   return result;
 }

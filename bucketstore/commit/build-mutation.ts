@@ -1,15 +1,18 @@
 /** One mutation to one entry: reads what judging it needs, and runs the conditions set on it. */
+
+import { abortable } from '../base/abortable.ts';
 import { assertNever } from '../base/assert.ts';
 import type { Sequence } from '../base/sequence.ts';
 import type { ArchiveEntry, WriteEntry } from '../log/records.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
-import { infoOf, SnapshotReader, type StateReader } from '../snapshot/reader.ts';
+import { type DocumentInfo, infoOf, SnapshotReader, type StateReader } from '../snapshot/reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { DocumentState, VersionRecord } from '../snapshot/state.ts';
 import { admitWrite, judgeArchive, type PreparedEntry, prepareWrite, type Quota } from './judge.ts';
-import type { Mutation } from './mutation.ts';
+import type { Member } from './member.ts';
+import type { Mutation, Precondition } from './mutation.ts';
 import { PendingBodies } from './pending-bodies.ts';
-import { PolicyGate } from './policy-gate.ts';
+import type { PolicyGate } from './policy-gate.ts';
 import type { MutationResult } from './result.ts';
 
 export interface MutationSettings {
@@ -42,10 +45,15 @@ export class MutationBuilder {
   readonly #policy: PolicyGate;
   readonly #now: () => number;
 
-  constructor(settings: MutationSettings, bodies: BodySource, now: () => number) {
+  constructor(
+    settings: MutationSettings,
+    policy: PolicyGate,
+    bodies: BodySource,
+    now: () => number,
+  ) {
     this.#settings = settings;
     this.#pending = new PendingBodies(bodies);
-    this.#policy = new PolicyGate(settings.requirePolicy);
+    this.#policy = policy;
     this.#now = now;
   }
 
@@ -54,28 +62,40 @@ export class MutationBuilder {
    * @param at the sequence that the entry will have
    * @throws whatever refuses the request: a `StoreError`, or what its precondition threw
    */
-  build(state: Snapshot, mutation: Mutation, at: Sequence): Promise<BuiltMutation> {
+  build(
+    state: Snapshot,
+    mutation: Mutation,
+    at: Sequence,
+    signal: AbortSignal,
+  ): Promise<BuiltMutation> {
     switch (mutation.kind) {
       case 'publish':
       case 'append':
-        return this.#write(state, mutation, at);
+        return this.#write(state, mutation, at, signal);
       case 'archive':
-        return this.#archive(state, mutation, at);
+        return this.#archive(state, mutation, at, signal);
       default:
         return assertNever(mutation);
     }
   }
 
-  async #write(state: Snapshot, mutation: WriteMutation, at: Sequence): Promise<BuiltMutation> {
-    const { op } = mutation;
+  async #write(
+    state: Snapshot,
+    mutation: WriteMutation,
+    at: Sequence,
+    signal: AbortSignal,
+  ): Promise<BuiltMutation> {
+    const { op, path } = mutation;
     const document = admitWrite(state, mutation, this.#settings.quota);
-    const oldBody = mutation.kind === 'append' ? await this.#oldBody(state, mutation) : NO_BYTES;
+    const reads = { signal, lane: 'commit' } as const;
+    const appends = mutation.kind === 'append';
+    const oldBody = appends ? (await this.#reader(state).get(path, reads)).body : NO_BYTES;
     const prepared = prepareWrite(document, mutation, oldBody, Math.floor(this.#now() / 1000));
     if (prepared === null && document !== undefined) {
       return unchanged(op, document, mutation.content);
     }
     if (prepared === null) throw new TypeError('a new document cannot be unmodified');
-    await this.#conditions(state, mutation, prepared);
+    await this.#conditions(state, mutation, prepared, signal);
     const { entry, stored, body, metadata, pruned } = prepared;
     this.#pending.add(entry.storedHash, stored);
     const record: VersionRecord = { ...entry, at: { seq: at } };
@@ -84,16 +104,21 @@ export class MutationBuilder {
     return { entry, stored, result };
   }
 
-  async #archive(state: Snapshot, mutation: ArchiveMutation, at: Sequence): Promise<BuiltMutation> {
+  async #archive(
+    state: Snapshot,
+    mutation: ArchiveMutation,
+    at: Sequence,
+    signal: AbortSignal,
+  ): Promise<BuiltMutation> {
     const { op, path, archived, precondition } = mutation;
     const entry = judgeArchive(state, mutation);
-    const info = await this.#reader(state).stat(path);
+    const info = currentInfo(state, path);
     if (entry === null) {
       const result = { committed: false, op, sequence: null, document: info };
       return { entry, stored: null, result };
     }
     this.#policy.admitArchive(path, archived);
-    await precondition?.(this.#reader(state), { path, archived });
+    await ask(precondition, this.#reader(state), { path, archived }, signal);
     const document = { ...info, archived };
     return { entry, stored: null, result: { committed: true, op, sequence: at, document } };
   }
@@ -102,24 +127,63 @@ export class MutationBuilder {
     state: Snapshot,
     mutation: WriteMutation,
     prepared: PreparedEntry,
+    signal: AbortSignal,
   ): Promise<void> {
-    await this.#policy.admit(state, () => this.#reader(state), prepared);
+    const reader = (): StateReader => this.#reader(state);
+    await abortable(this.#policy.admit(state, reader, prepared), signal);
     if (mutation.precondition === undefined) return;
     const { path } = mutation;
     const { metadata } = prepared;
     // A copy: the precondition is the caller's code, and the bytes are about to be committed.
     const body = new Uint8Array(prepared.body);
-    await mutation.precondition(this.#reader(state), { path, body, metadata });
-  }
-
-  async #oldBody(state: Snapshot, { path }: WriteMutation): Promise<Uint8Array> {
-    return (await this.#reader(state).get(path)).body;
+    await ask(mutation.precondition, reader(), { path, body, metadata }, signal);
   }
 
   /** Lends the state as it is now; the batch goes on to change its own copy. */
   #reader(state: Snapshot): StateReader {
     return new SnapshotReader(state.freeze(), this.#pending);
   }
+}
+
+/**
+ * Runs a caller's condition no longer than its own request waits: one that never ends must not hold up
+ * the requests behind it.
+ */
+async function ask<Prepared>(
+  precondition: Precondition<Prepared> | undefined,
+  reader: StateReader,
+  prepared: Prepared,
+  signal: AbortSignal,
+): Promise<void> {
+  if (precondition === undefined) return;
+  await abortable(Promise.resolve(precondition(reader, prepared)), signal);
+}
+
+function currentInfo(state: Snapshot, path: string): DocumentInfo {
+  const document = state.document(path);
+  if (document === undefined) throw new TypeError(`${path} was judged, and is not there`);
+  const { current, archived, catalog } = document;
+  return infoOf(path, current, archived, catalog.metadata);
+}
+
+/**
+ * Reads what the appends of a batch will ask for, all at once, so that building does not wait for one
+ * after another. What fails is met again by its own member.
+ */
+export async function warm(
+  bodies: BodySource,
+  base: Snapshot,
+  members: readonly Pick<Member, 'mutations' | 'answered'>[],
+): Promise<void> {
+  const reads = members.flatMap(({ mutations, answered }) =>
+    mutations.flatMap(({ kind, path }) => {
+      const record = kind === 'append' ? base.document(path)?.current : undefined;
+      if (record === undefined) return [];
+      const options = { signal: answered, lane: 'commit' } as const;
+      return [abortable(bodies.read(base, record, options), answered).catch(() => undefined)];
+    }),
+  );
+  if (reads.length > 0) await Promise.all(reads);
 }
 
 function unchanged(op: string, document: DocumentState, body: Uint8Array): BuiltMutation {

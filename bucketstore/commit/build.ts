@@ -19,9 +19,15 @@ import { applyEntry } from '../snapshot/apply.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import { SnapshotDraft } from '../snapshot/draft.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { MutationBuilder, type MutationSettings, type UnplacedEntry } from './build-mutation.ts';
+import {
+  MutationBuilder,
+  type MutationSettings,
+  type UnplacedEntry,
+  warm,
+} from './build-mutation.ts';
 import type { Member } from './member.ts';
 import type { OperationPlace, Operations } from './operations.ts';
+import type { PolicyGate } from './policy-gate.ts';
 import type { MutationResult } from './result.ts';
 
 /** A member that the batch has judged. */
@@ -57,11 +63,14 @@ export interface Batch {
   readonly texts: readonly string[];
   readonly bodies: readonly SlotBody[];
   readonly staged: readonly Staged[];
+  /** It was closed because the next member found no room. */
+  readonly full: boolean;
 }
 
 export interface BuildParts {
   readonly bodies: BodySource;
   readonly operations: Operations;
+  readonly policy: PolicyGate;
   readonly settings: MutationSettings & { readonly inlineBytes: number };
   /** Wall clock, ms. */
   readonly now: () => number;
@@ -78,10 +87,13 @@ export async function buildBatch(
   members: readonly Member[],
 ): Promise<Batch> {
   const builder = new BatchBuilder(parts, base);
+  await warm(parts.bodies, base, members);
+  let full = false;
   for (const member of members) {
-    if (!(await builder.add(member))) break;
+    full = !(await builder.add(member));
+    if (full) break;
   }
-  return builder.batch();
+  return { ...builder.batch(), full };
 }
 
 class BatchBuilder {
@@ -102,10 +114,10 @@ class BatchBuilder {
     this.#parts = parts;
     this.#base = base;
     this.#draft = new SnapshotDraft(base);
-    this.#mutations = new MutationBuilder(parts.settings, parts.bodies, parts.now);
+    this.#mutations = new MutationBuilder(parts.settings, parts.policy, parts.bodies, parts.now);
   }
 
-  batch(): Batch {
+  batch(): Omit<Batch, 'full'> {
     return {
       base: this.#base,
       draft: this.#draft,
@@ -149,7 +161,12 @@ class BatchBuilder {
     let inlinedBytes = this.#inlinedBytes;
     for (const mutation of member.mutations) {
       const at = sequence(this.#nextSequence() + changes.length);
-      const { entry, stored, result } = await this.#mutations.build(this.#draft, mutation, at);
+      const { entry, stored, result } = await this.#mutations.build(
+        this.#draft,
+        mutation,
+        at,
+        member.answered,
+      );
       results.push(grouped ? { ...result, op: member.op } : result);
       if (entry === null) continue;
       const inlined = this.#inlines(stored, grouped, inlinedBytes);
@@ -165,6 +182,7 @@ class BatchBuilder {
     const marked = markGroup(changes, member.op);
     const texts = marked.map(({ entry }) => entryText(entry));
     const header = headerBytes(texts);
+    if (!this.#areNewOps(marked)) return false;
     if (!this.#hasRoom(marked.length, header, inlinedBytes)) return false;
     if (!grouped) for (const change of marked) this.#apply(change, this.#nextSequence());
     this.#take(member, marked);
@@ -172,6 +190,21 @@ class BatchBuilder {
     this.#headerBytes += header;
     this.#inlinedBytes = inlinedBytes;
     this.#judged.push({ member, kind: 'entries', results });
+    return true;
+  }
+
+  /**
+   * A group's operations are made from its own, so another request may have one of them.
+   * @returns false when one is in this batch
+   * @throws StoreError `REJECTED` when one is in the log
+   */
+  #areNewOps(changes: readonly Change[]): boolean {
+    for (const { entry } of changes) {
+      if (this.#ops.has(entry.op)) return false;
+      if (this.#parts.operations.find(entry.op) !== undefined) {
+        throw new StoreError('REJECTED', `operation ${entry.op} is in the log already`);
+      }
+    }
     return true;
   }
 

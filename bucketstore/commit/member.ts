@@ -22,6 +22,8 @@ export class Member {
   /** Bytes that it holds in the queue. */
   readonly bytes: number;
   readonly result: Promise<readonly MutationResult[]>;
+  /** Its operation is in the log, and its first answer is being read back from there. */
+  recalling = false;
   readonly #answered = new AbortController();
   #resolve: (results: readonly MutationResult[]) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -50,7 +52,10 @@ export class Member {
     return this.mutations[0]?.op ?? '';
   }
 
-  /** Its slot's create goes out now; `after` is the tip that the slot follows. */
+  /**
+   * Its operation may be in the log from now on, behind the tip `after`: its slot's create goes out, or
+   * an earlier request with it has an open one, or it is there.
+   */
   sent(after: Sequence): void {
     this.#after = after;
   }
@@ -86,7 +91,7 @@ export class Member {
     const words = this.#openWords === '' ? '' : ` (${this.#openWords})`;
     return new StoreError(
       'UNKNOWN_OUTCOME',
-      `unknown: the commit after sequence ${after} was sent and has no answer yet${words}; ask ` +
+      `unknown: the commit after sequence ${after} was sent and cannot be answered${words}; ask ` +
         `operation("${this.op}", ${after}), or send the request again with the same op`,
       { details: { op: this.op, after }, cause },
     );
@@ -94,8 +99,10 @@ export class Member {
 
   #watch(clock: Clock, { signal, deadlineMs }: MemberOptions): void {
     const onAbort = (): void => this.fail(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    this.answered.addEventListener('abort', () => signal?.removeEventListener('abort', onAbort));
+    if (signal !== undefined) {
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.answered.addEventListener('abort', () => signal.removeEventListener('abort', onAbort));
+    }
     clock.sleep(deadlineMs, { signal: this.answered }).then(
       () => this.fail(overdue(deadlineMs)),
       () => undefined,

@@ -18,8 +18,9 @@ export class BatchLimit {
     return this.#limit;
   }
 
-  /** Notes a batch of `members` that left `waiting` behind. */
-  note(members: number, waiting: number): void {
+  /** Notes a batch of `members` that left `waiting` behind; `full` of bytes, it says nothing. */
+  note(members: number, waiting: number, full: boolean): void {
+    if (full && members < this.#limit) return;
     if (members >= this.#limit && waiting > 0) {
       this.#limit = Math.min(this.#limit * 2, this.#max);
     } else if (members < this.#limit) {

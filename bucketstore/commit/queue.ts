@@ -14,6 +14,7 @@ export interface QueueBounds {
 export class Queue {
   readonly #bounds: QueueBounds;
   readonly #members = new Set<Member>();
+  readonly #byOp = new Map<string, Member>();
   #bytes = 0;
 
   constructor(bounds: QueueBounds) {
@@ -34,7 +35,9 @@ export class Queue {
    */
   add(member: Member): void {
     const { members, bytes } = this.#bounds;
-    if (this.#members.size >= members || this.#bytes + member.bytes > bytes) {
+    // One request alone always has room, however large it may legally be.
+    const full = this.#members.size > 0 && this.#bytes + member.bytes > bytes;
+    if (this.#members.size >= members || full) {
       throw new StoreError(
         'OVERLOADED',
         `not committed: ${this.#members.size} requests of ${this.#bytes} bytes wait already; try ` +
@@ -42,28 +45,35 @@ export class Queue {
         { details: { retryAfterMs: 1000 } },
       );
     }
-    if (member.answered.aborted) return;
     this.#members.add(member);
+    this.#byOp.set(member.op, member);
     this.#bytes += member.bytes;
     member.answered.addEventListener('abort', () => this.#remove(member), { once: true });
   }
 
-  /** The first `limit` members, in order. */
+  /** The member that waits with an operation: it and a request sent again are one. */
+  find(op: string): Member | undefined {
+    return this.#byOp.get(op);
+  }
+
+  /** The first `limit` members in order, without those whose answer is being read back. */
   head(limit: number): Member[] {
     const head: Member[] = [];
     for (const member of this.#members) {
       if (head.length === limit) break;
-      head.push(member);
+      if (!member.recalling) head.push(member);
     }
     return head;
   }
 
   /** Answers every member with an error. */
   failAll(error: unknown): void {
-    for (const member of this.head(Number.POSITIVE_INFINITY)) member.fail(error);
+    for (const member of [...this.#members]) member.fail(error);
   }
 
   #remove(member: Member): void {
-    if (this.#members.delete(member)) this.#bytes -= member.bytes;
+    if (!this.#members.delete(member)) return;
+    this.#byOp.delete(member.op);
+    this.#bytes -= member.bytes;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { publish } from '../base/diagnostics.ts';
 import { isStoreError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
-import { sequence } from '../base/sequence.ts';
+import { type Sequence, sequence } from '../base/sequence.ts';
 import { type AppendOutcome, append } from '../log/append.ts';
 import { blobKey, slotKey } from '../log/names.ts';
 import { decodeSlot, type EncodedSlot, encodeSlot } from '../log/slot.ts';
@@ -35,11 +35,27 @@ export type WriteOutcome =
   | { readonly outcome: 'won'; readonly createMs: number }
   | { readonly outcome: 'lost' | 'left' };
 
+/** A create that is out. */
+export interface OpenCreate {
+  readonly ops: ReadonlySet<string>;
+  readonly after: Sequence;
+}
+
 export class SlotWriter {
   readonly #parts: SlotWriterParts;
+  /** Names lost one after another. */
+  #losses = 0;
+  #open: OpenCreate | null = null;
+  /** Keys that the batch now written has staged: a lost name does not stage them again. */
+  #staged: ReadonlySet<string> = new Set();
 
   constructor(parts: SlotWriterParts) {
     this.#parts = parts;
+  }
+
+  /** The operations whose create is out, and the tip it follows; null while none is. */
+  get open(): OpenCreate | null {
+    return this.#open;
   }
 
   /**
@@ -63,8 +79,12 @@ export class SlotWriter {
     if (result.outcome === 'lost') {
       follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
       this.#publishLost(first);
+      this.#losses += 1;
+      // One loss is a race; more may be a backlog, which is cheaper read than met name by name.
+      if (this.#losses > 1) await follower.advance(this.#parts.ended);
       return { outcome: 'lost' };
     }
+    this.#losses = 0;
     const createMs = clock.monotonic() - startedAt;
     this.#install(batch, encoded, createMs);
     return { outcome: 'won', createMs };
@@ -72,14 +92,19 @@ export class SlotWriter {
 
   /** @returns false when a member left meanwhile */
   async #stageBlobs({ base, staged }: Batch): Promise<boolean> {
-    const done = staged.map(async ({ member, storedHash, bytes }) => {
+    const known = this.#staged;
+    const done = new Set<string>();
+    const tasks = staged.map(async ({ member, storedHash, bytes }) => {
+      const key = blobKey(base.control.epoch, storedHash);
       try {
-        await stage(this.#parts, blobKey(base.control.epoch, storedHash), bytes, member.answered);
+        if (!known.has(key)) await stage(this.#parts, key, bytes, member.answered);
+        done.add(key);
       } catch (error) {
         member.fail(error);
       }
     });
-    await Promise.all(done);
+    await Promise.all(tasks);
+    this.#staged = done;
     return staged.every(({ member }) => !member.answered.aborted);
   }
 
@@ -114,11 +139,24 @@ export class SlotWriter {
     const onUnresolved = (words: string): void => {
       for (const member of members) member.unresolved(words);
     };
+    const settle = (): void => {
+      this.#open = null;
+      for (const member of members) member.settled();
+    };
+    this.#open = {
+      ops: new Set(slot.entries.map(({ op }) => op)),
+      after: sequence(slot.first - 1),
+    };
     try {
-      return await append(this.#parts, slot.first, bytes, { signal: ended, onUnresolved });
-    } finally {
+      const result = await append(this.#parts, slot.first, bytes, { signal: ended, onUnresolved });
+      // A committed member stays "maybe committed" until it has its answer.
+      if (result.outcome === 'lost') settle();
+      this.#open = null;
+      return result;
+    } catch (error) {
       // An append that was given up leaves the slot's fate open; any other end has settled it.
-      if (!ended.aborted) for (const member of members) member.settled();
+      if (!ended.aborted) settle();
+      throw error;
     }
   }
 

@@ -3,6 +3,7 @@ import { type BlobStore, isBlobError } from '../../blob/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { integrityError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
+import { attemptMs } from '../log/append.ts';
 import { bucketFailure } from '../log/failure.ts';
 
 export interface StageParts {
@@ -11,7 +12,6 @@ export interface StageParts {
   readonly random: Random;
 }
 
-const ATTEMPT_MS = 3_000;
 const BACKOFF_MS_MAX = 2_000;
 
 /**
@@ -27,13 +27,13 @@ export async function stage(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<void> {
-  const options = { signal, deadlineMs: ATTEMPT_MS, lane: 'commit' } as const;
+  const options = { signal, deadlineMs: attemptMs(bytes.byteLength), lane: 'commit' } as const;
   for (let round = 0; ; round++) {
     try {
       const { outcome } = await bucket.create(key, bytes, options);
       if (outcome === 'created') return;
     } catch (error) {
-      if (!isBlobError(error) || !error.ambiguous || signal.aborted) throw bucketFailure(error);
+      if (!mayPass(error) || signal.aborted) throw bucketFailure(error);
     }
     try {
       const found = await bucket.get(key, options);
@@ -42,9 +42,14 @@ export async function stage(
         throw integrityError(key, 'holds other bytes than its name says');
       }
     } catch (error) {
-      if (!isBlobError(error) || !error.retryable || signal.aborted) throw bucketFailure(error);
+      if (!mayPass(error) || signal.aborted) throw bucketFailure(error);
     }
     const ceiling = Math.min(BACKOFF_MS_MAX, 50 * 2 ** Math.min(round, 6));
     await clock.sleep(ceiling * (0.5 + random.number() / 2), { signal });
   }
+}
+
+/** Whether another attempt may do better; each member's own deadline bounds them. */
+function mayPass(error: unknown): boolean {
+  return isBlobError(error) && (error.retryable || error.ambiguous);
 }

@@ -74,7 +74,8 @@ export function normaliseMetadata(
     metadata[key] = key === 'tags' ? splitTags(value).join(',') : value;
     empty = false;
   }
-  return empty ? null : metadata;
+  // Frozen: one map is shared by the state, the log and every answer.
+  return empty ? null : Object.freeze(metadata);
 }
 
 /** Whether two maps say the same once normalised; null and empty do. */

@@ -231,7 +231,7 @@ function readMetadata(lines: HeaderLines): Metadata | null {
     const where = problem.key === null ? 'metadata' : `metadata "${problem.key}"`;
     throw new StoredVersionError(lines.count, `${where}: ${problem.reason}`);
   }
-  return metadata;
+  return Object.freeze(metadata);
 }
 
 /** The key without its prefix; null for a key that no line may have. `meta.tags` is an older form. */

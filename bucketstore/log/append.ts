@@ -6,7 +6,7 @@
  * the identical create is sent again. Different bytes are never sent for a name while an attempt of
  * our own on it is open, so a late landing is always one of these (I1, I6).
  */
-import { type BlobStore, isBlobError } from '../../blob/index.ts';
+import { type BlobStore, type CallOptions, isBlobError } from '../../blob/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Sequence } from '../base/sequence.ts';
@@ -33,6 +33,10 @@ interface AppendParts {
 
 /** One attempt's time, ms: short enough that a silent create is read back inside a member's deadline. */
 const ATTEMPT_MS = 3_000;
+/** Bytes a millisecond that the slowest usable link moves: large objects get more time. */
+const SLOWEST_BYTES_PER_MS = 100;
+/** Rounds in which an attempt's time doubles. */
+const ROUNDS_LONGER = 4;
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 
@@ -51,12 +55,15 @@ export async function append(
   const key = slotKey(first);
   let open = false;
   for (let round = 0; ; round++) {
-    const created = await tryCreate(parts.bucket, key, bytes, options.signal);
+    // Longer each time: on a slow link another store's slot may be larger than ours.
+    const deadlineMs = attemptMs(bytes.byteLength) * 2 ** Math.min(round, ROUNDS_LONGER);
+    const calls = { signal: options.signal, deadlineMs, lane: 'commit' } as const;
+    const created = await tryCreate(parts.bucket, key, bytes, calls);
     if (created.kind === 'created') return { outcome: 'committed' };
     // Nothing was sent, now or before: the failure is the whole truth.
     if (created.kind === 'not sent' && !open) throw bucketFailure(created.error);
     open = true;
-    const found = await tryRead(parts.bucket, key, options.signal);
+    const found = await tryRead(parts.bucket, key, calls);
     if (found.kind === 'bytes') {
       return equal(found.bytes, bytes)
         ? { outcome: 'committed' }
@@ -67,6 +74,8 @@ export async function append(
   }
 }
 
+type Attempt = CallOptions & { readonly signal: AbortSignal };
+
 type Created =
   | { readonly kind: 'created' }
   | { readonly kind: 'unclear'; readonly words: string }
@@ -76,17 +85,17 @@ async function tryCreate(
   bucket: BlobStore,
   key: string,
   bytes: Uint8Array,
-  signal: AbortSignal,
+  options: Attempt,
 ): Promise<Created> {
   try {
-    const options = { signal, deadlineMs: ATTEMPT_MS, lane: 'commit' } as const;
     const { outcome } = await bucket.create(key, bytes, options);
     return outcome === 'created'
       ? { kind: 'created' }
       : { kind: 'unclear', words: 'was refused: the name exists' };
   } catch (error) {
-    signal.throwIfAborted();
-    if (!isBlobError(error)) throw error;
+    options.signal.throwIfAborted();
+    // A driver's own defect says nothing of what it sent.
+    if (!isBlobError(error)) return { kind: 'unclear', words: `failed: ${String(error)}` };
     const words = `failed: ${error.code}`;
     return error.ambiguous ? { kind: 'unclear', words } : { kind: 'not sent', words, error };
   }
@@ -96,17 +105,22 @@ type Found =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'nothing'; readonly words: string };
 
-async function tryRead(bucket: BlobStore, key: string, signal: AbortSignal): Promise<Found> {
+async function tryRead(bucket: BlobStore, key: string, options: Attempt): Promise<Found> {
   try {
-    const found = await bucket.get(key, { signal, deadlineMs: ATTEMPT_MS, lane: 'commit' });
+    const found = await bucket.get(key, options);
     return found.found
       ? { kind: 'bytes', bytes: found.bytes }
       : { kind: 'nothing', words: 'finds nothing' };
   } catch (error) {
-    signal.throwIfAborted();
-    if (!isBlobError(error)) throw error;
-    return { kind: 'nothing', words: `failed: ${error.code}` };
+    options.signal.throwIfAborted();
+    const words = isBlobError(error) ? error.code : String(error);
+    return { kind: 'nothing', words: `failed: ${words}` };
   }
+}
+
+/** How long one attempt with an object of a size may take, ms. */
+export function attemptMs(bytes: number): number {
+  return ATTEMPT_MS + bytes / SLOWEST_BYTES_PER_MS;
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

@@ -136,7 +136,7 @@ function readCatalog(object: string, fields: Fields): CatalogRecord {
   fields.end();
   if (value === null) return { title, metadata: null };
   const metadata: Metadata = new Fields(object, fields.path('metadata'), value).strings();
-  return { title, metadata };
+  return { title, metadata: Object.freeze(metadata) };
 }
 
 function readPlace(object: string, fields: Fields): EntryPlace {

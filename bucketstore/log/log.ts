@@ -2,6 +2,7 @@
 import type { BlobStore, CallOptions, Lane } from '../../blob/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { integrityError } from '../base/errors.ts';
+import { readAhead } from '../base/read-ahead.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { bucketFailure } from './failure.ts';
 import { LOG_PREFIX, parseSlotKey, slotKey } from './names.ts';
@@ -97,18 +98,25 @@ export class Log {
   ): Promise<Sequence> {
     let expected = next;
     for await (const names of this.#listed(next, signal)) {
-      const reads = new ReadAhead(names, (first) => this.read(first, { signal, lane: 'bulk' }));
-      for (const name of names) {
-        const listed = await reads.take(name);
-        while (expected < name) {
-          const missed = await this.read(expected, { signal, lane: 'bulk' });
-          if (missed === null) throw hole(expected, name);
+      const read = (first: Sequence): Promise<ReadSlot | null> => {
+        return this.read(first, { signal, lane: 'bulk' });
+      };
+      // A name inside the range already covered is a stray of a writer that slept: nobody reads it.
+      const listed = readAhead(names, READ_AHEAD, async (name) => ({
+        name,
+        slot: settle(read(name)),
+      }));
+      for await (const { name, slot } of listed) {
+        if (expected > name) continue;
+        for (let missing = expected; missing < name; missing = expected) {
+          const missed = await read(missing);
+          if (missed === null) throw hole(missing, name);
           expected = take(missed);
         }
-        // A name inside the range already covered is a stray of a writer that slept: nobody reads it.
         if (expected > name) continue;
-        if (listed === null) throw hole(expected, name);
-        expected = take(listed);
+        const found = await slot();
+        if (found === null) throw hole(expected, name);
+        expected = take(found);
       }
     }
     return expected;
@@ -139,32 +147,10 @@ export class Log {
   }
 }
 
-/** Bounded read-ahead over a page of names. */
-class ReadAhead {
-  readonly #names: readonly Sequence[];
-  readonly #read: (first: Sequence) => Promise<ReadSlot | null>;
-  readonly #running = new Map<Sequence, Promise<ReadSlot | null>>();
-  #started = 0;
-
-  constructor(names: readonly Sequence[], read: (first: Sequence) => Promise<ReadSlot | null>) {
-    this.#names = names;
-    this.#read = read;
-  }
-
-  /** The slot of the next name in order. */
-  async take(name: Sequence): Promise<ReadSlot | null> {
-    while (this.#running.size < READ_AHEAD && this.#started < this.#names.length) {
-      const next = this.#names[this.#started++];
-      if (next === undefined) break;
-      const reading = this.#read(next);
-      // A failure is met when its turn comes; until then it must not count as unhandled.
-      reading.catch(() => undefined);
-      this.#running.set(next, reading);
-    }
-    const reading = this.#running.get(name);
-    this.#running.delete(name);
-    return reading ?? null;
-  }
+/** Work under way whose failure is met by the one who asks for its result, or by nobody. */
+function settle<T>(work: Promise<T>): () => Promise<T> {
+  work.catch(() => undefined);
+  return () => work;
 }
 
 function lane(backlog: boolean): Lane {

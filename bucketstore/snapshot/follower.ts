@@ -76,6 +76,16 @@ export class Follower {
     return this.atTip(options);
   }
 
+  /**
+   * Reads on until a name is missing, beside any shared look, which another reader's bad luck may have
+   * stalled. At least one `get`.
+   */
+  async advance(signal: AbortSignal): Promise<void> {
+    const take = (read: ReadSlot): Sequence => this.#take(read);
+    const { at } = await this.#parts.log.replay(this.#next(), take, { signal, backlog: false });
+    this.#confirmedAt = Math.max(this.#confirmedAt, at);
+  }
+
   /** Enters a slot that was read elsewhere, when it is the next one. Returns the state after it. */
   enter(read: Pick<ReadSlot, 'slot' | 'hash'>): Snapshot {
     if (read.slot.first === this.#next()) {

@@ -35,6 +35,7 @@ export type Identity = Pick<Marker, 'worldId' | 'incarnationId'>;
 export interface ListQuery {
   /** Names greater than it by bytes; need not exist. */
   readonly after?: string | undefined;
+  /** Most entries; 0 or nothing for all. */
   readonly limit?: number | undefined;
   /** Show archived documents too. Default false. */
   readonly includeArchived?: boolean | undefined;
@@ -105,8 +106,9 @@ export class Snapshot {
   list(directory: string, { after, limit, includeArchived = false }: ListQuery = {}): ListEntry[] {
     const prefix = `${directory}\0`;
     const entries: ListEntry[] = [];
+    const most = limit === 0 ? undefined : limit;
     for (const [key, counts] of this.maps.children.from(`${prefix}${after ?? ''}`)) {
-      if (!key.startsWith(prefix) || entries.length === limit) break;
+      if (!key.startsWith(prefix) || entries.length === most) break;
       const name = key.slice(prefix.length);
       if (name === after || isHiddenName(name)) continue;
       if ((includeArchived ? counts.visible : counts.live) === 0) continue;

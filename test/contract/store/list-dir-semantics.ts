@@ -39,6 +39,7 @@ export const listDirSemantics: StoreCase = async ({ open }) => {
     await refused(namesIn(reader, '/nowhere'), 'NOT_FOUND');
     await refused(namesIn(reader, '/guides/../guides'), 'NOT_FOUND');
   }
-  const empty = await open();
-  assert.deepEqual(await namesIn(empty, '/', { limit: 0 }), [], 'a limit of none');
+  const all = await namesIn(await open(), '/');
+  assert.ok(all.length > 1);
+  assert.deepEqual(await namesIn(await open(), '/', { limit: 0 }), all, '0 is no limit');
 };

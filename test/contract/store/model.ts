@@ -139,7 +139,7 @@ export class WorldModel {
     return [...names]
       .sort((a, b) => byBytes(bare(a), bare(b)))
       .filter((name) => after === '' || byBytes(bare(name), after) > 0)
-      .slice(0, limit);
+      .slice(0, limit === 0 ? undefined : limit);
   }
 
   /** The smallest live path with a body. */
