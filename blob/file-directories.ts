@@ -2,7 +2,7 @@
  * The directories of a `file` bucket: its root, made and checked; those below it, made and synced.
  */
 import { BlobError, type BlobOperation } from './errors.ts';
-import { codeOf, fileError } from './file-errors.ts';
+import { codeOf, fileError, isAbsent } from './file-errors.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 
 /** How many directories are remembered as safely on the disk. */
@@ -22,9 +22,14 @@ export class Directories {
     this.root = root;
   }
 
-  /** Makes the root and what is missing above it. */
-  async createRoot(): Promise<void> {
-    await this.#makeAll(this.root);
+  /** Makes the root and what is missing above it. `no-bucket` where no directory can be. */
+  async createRoot(operation: BlobOperation, key: string): Promise<void> {
+    try {
+      await this.#makeAll(this.root);
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      throw noBucket(operation, key, `${this.root} cannot be made there: name another`);
+    }
   }
 
   /**
@@ -93,10 +98,18 @@ export class Directories {
       if (codeOf(error) === 'EEXIST') return;
       if (codeOf(error) !== 'ENOENT' || parent === path) throw error;
       await this.#makeAll(parent);
-      await this.#makeAll(path);
-      return;
+      // Once more, and no oftener: there are places where a parent is and no directory can be made.
+      await this.#makeOne(path);
     }
     await this.#syncOne(parent);
+  }
+
+  async #makeOne(path: string): Promise<void> {
+    try {
+      await this.#fs.mkdir(path);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
   }
 
   async #statRoot(operation: BlobOperation, key: string): Promise<FileStat> {

@@ -249,7 +249,7 @@ class FileBucket implements BlobStore {
   }
 
   async #prepare(operation: BlobOperation, key: string): Promise<void> {
-    if (this.#createDirectory) await this.#directories.createRoot();
+    if (this.#createDirectory) await this.#directories.createRoot(operation, key);
     await this.#directories.checkRoot(operation, key);
     await this.#temps.clean();
   }

@@ -5,8 +5,11 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';
+import { createFileBucket } from '../../blob/file.ts';
 import { decodeSegment, encodeSegment, pathOfKey } from '../../blob/file-path.ts';
 import { nodeFileSystem } from '../../blob/file-system.ts';
+import { systemClock } from '../../bucketstore/base/clock.ts';
+import { systemRandom } from '../../bucketstore/base/random.ts';
 import { blobContract } from '../contract/blob.ts';
 import { attributesOf, bytesOf, listKeys, mustCreate, readBytes } from '../contract/blob-case.ts';
 import { hookedFileSystem } from '../support/faulty-file-system.ts';
@@ -157,3 +160,12 @@ describe('file bucket', () => {
     await expect(store.head('a')).rejects.toMatchObject({ code: 'invalid', operation: 'head' });
   });
 });
+
+test.each(['/proc/x/y', '/dev/null/y'])(
+  'a directory that cannot be made at %s is no bucket, and ends',
+  async (directory) => {
+    const parts = { timing: systemClock, chance: systemRandom };
+    const store = createFileBucket({ ...parts, directory, createDirectory: true });
+    await expect(store.head('a')).rejects.toMatchObject({ code: 'no-bucket' });
+  },
+);
