@@ -69,8 +69,8 @@ export async function assertEmpty({ bucket, signal }: GenesisParts): Promise<voi
     if (key !== null) {
       throw integrityError(
         MARKER_KEY,
-        `missing, while ${key} is there: the world at ${bucket.name} has lost its marker; bring it ` +
-          'back from a backup, nothing is written here',
+        `missing, while ${key} is there: the world at ${bucket.name} has lost its marker; bring ` +
+          'it back from a backup, nothing is written here',
       );
     }
   }
@@ -80,8 +80,8 @@ export async function assertEmpty({ bucket, signal }: GenesisParts): Promise<voi
   if (foreign !== undefined && foreign !== null) {
     throw new StoreError(
       'LOCATION',
-      `${bucket.name} holds objects that are no world's, such as ${foreign}; choose an empty bucket, ` +
-        'prefix or directory',
+      `${bucket.name} holds objects that are no world's, such as ${foreign}; choose an empty ` +
+        'bucket, prefix or directory',
     );
   }
 }
@@ -106,8 +106,8 @@ async function firstKey(
 }
 
 /**
- * Makes a new, empty world: probes the location, then creates the marker. Of several that do so at once
- * one wins, and the others take its world.
+ * Makes a new, empty world: probes the location, then creates the marker. Of several that do so at
+ * once one wins, and the others take its world.
  * @param worldId the ID it shall have, and that a winner's must have; null for a random one
  * @throws StoreError `LOCATION` naming a missing guarantee, or another world that is there
  */

@@ -31,10 +31,11 @@ import { Snapshot } from './snapshot/snapshot.ts';
 import { World } from './world.ts';
 
 /**
- * Opens the world at a location and replays its log. One `get` for the marker, one list for a thousand
- * slots and one `get` for each.
+ * Opens the world at a location and replays its log. One `get` for the marker, one list for a
+ * thousand slots and one `get` for each.
  * @param location as `parseLocation` reads it
- * @throws StoreError `NOT_FOUND` when no world is there and none was asked for; `LOCATION`, `INTEGRITY`,
+ * @throws StoreError `NOT_FOUND` when no world is there and none was asked for; `LOCATION`,
+ * `INTEGRITY`,
  *   `UNSUPPORTED_FORMAT`, `UNAVAILABLE`; RangeError for a location or setting that cannot be read
  */
 export async function openWorld(location: string, options: OpenOptions = {}): Promise<World> {

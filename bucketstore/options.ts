@@ -1,6 +1,6 @@
 /**
- * How a world is opened. Settings are plain data with defaults and bounds; components are things handed
- * in. The two never share a structure.
+ * How a world is opened. Settings are plain data with defaults and bounds; components are things
+ * handed in. The two never share a structure.
  */
 import type { BlobStore, Observer } from '../blob/index.ts';
 import { type Clock, systemClock } from './base/clock.ts';
@@ -98,7 +98,10 @@ const BOUNDS: { readonly [name in NumberName]: readonly [min: number, max: numbe
   bulkLane: [1, 1024],
 };
 
-/** Settings with their defaults. @throws RangeError naming the setting, its bounds and what was given */
+/**
+ * Settings with their defaults. @throws RangeError naming the setting, its bounds and what was
+ * given
+ */
 export function readSettings(given: Partial<Settings> = {}): Settings {
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(named) };

@@ -44,8 +44,8 @@ export interface WriteOptions {
   /** How long to wait for an answer, ms. Default the store's `deadlineMs`. */
   readonly deadlineMs?: number | undefined;
   /**
-   * What the request is known by when it is sent again: a UUID, or a caller and its own key. A repeat
-   * gets the first answer. Default a random UUID.
+   * What the request is known by when it is sent again: a UUID, or a caller and its own key. A
+   * repeat gets the first answer. Default a random UUID.
    */
   readonly op?: string | { readonly principal: string; readonly key: string } | undefined;
 }
@@ -89,9 +89,10 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Makes a new version of a document. Answers when it is committed; one create for all requests of a
-   * batch, plus one for each stored version above `inlineBytes`.
-   * @throws StoreError `CONFLICT`, `ARCHIVED`, `PATH_COLLISION`, `QUOTA`, `READ_ONLY`, `SIZE_LIMIT`,
+   * Makes a new version of a document. Answers when it is committed; one create for all requests of
+   * a batch, plus one for each stored version above `inlineBytes`.
+   * @throws StoreError `CONFLICT`, `ARCHIVED`, `PATH_COLLISION`, `QUOTA`, `READ_ONLY`,
+   * `SIZE_LIMIT`,
    *   `INVALID_*`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`, `OVERLOADED`, `CLOSED`, `UNAVAILABLE`,
    *   `LOCATION`, `INTEGRITY`: not committed; `UNKNOWN_OUTCOME`: see `operation`
    */
@@ -206,8 +207,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Takes no further write, commits what waits, answers the rest, and lets go of the bucket: reads fail
-   * from then on. Waits `drainMs` at most. Idempotent.
+   * Takes no further write, commits what waits, answers the rest, and lets go of the bucket: reads
+   * fail from then on. Waits `drainMs` at most. Idempotent.
    */
   async close({ drainMs = this.#parts.settings.deadlineMs }: CloseOptions = {}): Promise<void> {
     await this.#parts.committer.close(drainMs);

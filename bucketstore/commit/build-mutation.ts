@@ -146,8 +146,8 @@ export class MutationBuilder {
 }
 
 /**
- * Runs a caller's condition no longer than its own request waits: one that never ends must not hold up
- * the requests behind it.
+ * Runs a caller's condition no longer than its own request waits: one that never ends must not hold
+ * up the requests behind it.
  */
 async function ask<Prepared>(
   precondition: Precondition<Prepared> | undefined,
@@ -167,8 +167,8 @@ function currentInfo(state: Snapshot, path: string): DocumentInfo {
 }
 
 /**
- * Reads what the appends of a batch will ask for, all at once, so that building does not wait for one
- * after another. What fails is met again by its own member.
+ * Reads what the appends of a batch will ask for, all at once, so that building does not wait for
+ * one after another. What fails is met again by its own member.
  */
 export async function warm(
   bodies: BodySource,

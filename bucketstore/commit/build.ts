@@ -1,6 +1,7 @@
 /**
- * Members to a batch: each is judged on the state that the tip and the members before it make (I5). A
- * member that fails gets its own error and fails no other; a group is taken or refused as a whole.
+ * Members to a batch: each is judged on the state that the tip and the members before it make (I5).
+ * A member that fails gets its own error and fails no other; a group is taken or refused as a
+ * whole.
  */
 import { InvariantError } from '../base/assert.ts';
 import { StoreError } from '../base/errors.ts';
@@ -80,7 +81,10 @@ export interface BuildParts {
 const HEADER_ROOM = 1024;
 const INLINED_ITEM_BYTES = 100;
 
-/** Builds the batch that the first of `members` make on `base`; those that find no room are left out. */
+/**
+ * Builds the batch that the first of `members` make on `base`; those that find no room are left
+ * out.
+ */
 export async function buildBatch(
   parts: BuildParts,
   base: Snapshot,
@@ -139,8 +143,8 @@ class BatchBuilder {
       this.#judged.push({ member, kind: 'repeat', place });
       return true;
     }
-    // Keeping a state makes the next change copy its nodes, so it is done only where it can be needed:
-    // a single change is applied last of all, when nothing can refuse it any more.
+    // Keeping a state makes the next change copy its nodes, so it is done only where it can be
+    // needed: a single change is applied last of all, when nothing can refuse it any more.
     const before = member.mutations.length > 1 ? this.#draft.freeze() : null;
     try {
       const fits = await this.#build(member);
@@ -208,7 +212,9 @@ class BatchBuilder {
     return true;
   }
 
-  /** @throws StoreError `REJECTED` when no replay would take the entry; the draft is as before then */
+  /**
+   * @throws StoreError `REJECTED` when no replay would take the entry; the draft is as before then
+   */
   #apply({ entry }: Change, at: Sequence): void {
     const problem = applyEntry(this.#draft, entry, at);
     if (problem !== null) throw new StoreError('REJECTED', problem);
@@ -259,8 +265,8 @@ function placed(entry: UnplacedEntry, epoch: number, inlined: boolean): Mutation
 }
 
 /**
- * The first entry of a group says how many commit together, and carries the ID that the whole group is
- * asked for by: the mutation that it was given to may have had nothing to commit.
+ * The first entry of a group says how many commit together, and carries the ID that the whole group
+ * is asked for by: the mutation that it was given to may have had nothing to commit.
  */
 function markGroup(changes: readonly Change[], op: string): readonly Change[] {
   const [first, ...rest] = changes;

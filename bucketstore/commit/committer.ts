@@ -1,6 +1,6 @@
 /**
- * The loop that turns requests into slots: one for each world in each store. One slot at a time; a batch
- * that loses its name is still at the head of the queue, and is judged again on the new tip.
+ * The loop that turns requests into slots: one for each world in each store. One slot at a time; a
+ * batch that loses its name is still at the head of the queue, and is judged again on the new tip.
  */
 import { abortable } from '../base/abortable.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
@@ -58,9 +58,10 @@ export class Committer {
   }
 
   /**
-   * Commits mutations together, and answers when that is known. One create for each batch of requests.
-   * A request whose operation waits here already gets the answer of the one that waits.
-   * @throws StoreError every one of which tells *not committed* or *unknown*; what a precondition threw
+   * Commits mutations together, and answers when that is known. One create for each batch of
+   * requests. A request whose operation waits here already gets the answer of the one that waits.
+   * @throws StoreError every one of which tells *not committed* or *unknown*; what a precondition
+   * threw
    */
   async submit(
     mutations: readonly Mutation[],
@@ -90,8 +91,9 @@ export class Committer {
   }
 
   /**
-   * Takes no further request, commits what waits, and answers what it could not commit: `CLOSED` when
-   * nothing was sent, *unknown* otherwise. Does not wait longer than `drainMs` for a silent bucket.
+   * Takes no further request, commits what waits, and answers what it could not commit: `CLOSED`
+   * when nothing was sent, *unknown* otherwise. Does not wait longer than `drainMs` for a silent
+   * bucket.
    */
   async close(drainMs: number): Promise<void> {
     this.#closed ??= new StoreError('CLOSED', 'not committed: the store is closed');
@@ -138,7 +140,9 @@ export class Committer {
     await clock.sleep(ms, { signal: this.#ended.signal }).catch(() => undefined);
   }
 
-  /** A broken log or a broken invariant: nothing is built on it until somebody opens the world anew. */
+  /**
+   * A broken log or a broken invariant: nothing is built on it until somebody opens the world anew.
+   */
   #fail(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     this.#closed ??= new StoreError(
@@ -193,14 +197,18 @@ export class Committer {
     }
   }
 
-  /** Answers that commit nothing are judgements on a state: given only when that is still the tip. */
+  /**
+   * Answers that commit nothing are judgements on a state: given only when that is still the tip.
+   */
   async #answerAtTip(batch: Batch): Promise<void> {
     if (batch.judged.every(({ kind }) => kind === 'repeat')) return;
     const snapshot = await this.#parts.follower.atTip({ signal: this.#ended.signal });
     if (snapshot.tip.sequence === batch.base.tip.sequence) answer(batch.judged);
   }
 
-  /** Reads the answers of operations that are in the log, beside the loop: nobody waits for them. */
+  /**
+   * Reads the answers of operations that are in the log, beside the loop: nobody waits for them.
+   */
   #recallRepeats(judged: readonly Judged[]): void {
     for (const one of judged) {
       if (one.kind !== 'repeat') continue;

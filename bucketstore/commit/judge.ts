@@ -2,8 +2,8 @@
  * Whether a state allows a change, and what the change then is. Pure: the state, the old body of an
  * append and the time are handed in.
  *
- * The order of the checks is part of the contract: quota, expectation, topology or archived, version
- * limit, nothing changed. So a conflict wins over archived, and archived over not modified.
+ * The order of the checks is part of the contract: quota, expectation, topology or archived,
+ * version limit, nothing changed. So a conflict wins over archived, and archived over not modified.
  */
 
 import { sha256Hex } from '../base/digest.ts';
@@ -29,7 +29,10 @@ import { type Expected, type Mutation, metadataError, sizeError } from './mutati
 type WriteMutation = Extract<Mutation, { readonly content: Uint8Array }>;
 type ArchiveMutation = Extract<Mutation, { readonly archived: boolean }>;
 
-/** A write that is allowed, with the bytes it stores. Where they lie is decided when the slot closes. */
+/**
+ * A write that is allowed, with the bytes it stores. Where they lie is decided when the slot
+ * closes.
+ */
 export interface PreparedEntry {
   readonly entry: Omit<WriteEntry, 'at' | 'group'>;
   readonly stored: Uint8Array;

@@ -53,8 +53,8 @@ export class Member {
   }
 
   /**
-   * Its operation may be in the log from now on, behind the tip `after`: its slot's create goes out, or
-   * an earlier request with it has an open one, or it is there.
+   * Its operation may be in the log from now on, behind the tip `after`: its slot's create goes
+   * out, or an earlier request with it has an open one, or it is there.
    */
   sent(after: Sequence): void {
     this.#after = after;

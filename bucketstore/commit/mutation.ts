@@ -1,5 +1,6 @@
 /**
- * Requests for a change, and what is wrong with them alone: checked once, before anything is queued.
+ * Requests for a change, and what is wrong with them alone: checked once, before anything is
+ * queued.
  */
 import { StoreError } from '../base/errors.ts';
 import { BODY_BYTES_MAX } from '../document/body.ts';
@@ -30,7 +31,8 @@ export interface PreparedWrite {
 
 /**
  * Refuses a write by throwing; what it throws is the caller's answer. Runs at the tip, after the
- * store's own checks and before anything is stored, and again whenever something it read has changed.
+ * store's own checks and before anything is stored, and again whenever something it read has
+ * changed.
  */
 export type Precondition<Prepared> = (
   state: StateReader,
@@ -124,14 +126,16 @@ export function parseMutation(request: MutationRequest, op: string): Mutation {
   }
 }
 
-/** A path that a document may have, made canonical. @throws StoreError `INVALID_PATH` saying why not */
-export function parsePath(request: string): string {
+/**
+ * A path that a document may have, made canonical. @throws StoreError `INVALID_PATH` saying why not
+ */
+function parsePath(request: string): string {
   const path = canonicalPath(request);
   if (path === null || !isDocumentPath(path)) {
     throw new StoreError(
       'INVALID_PATH',
-      `${JSON.stringify(request.slice(0, 200))} cannot be a document: no ".." segment, no control ` +
-        'characters, at most 4087 bytes, not the root',
+      `${JSON.stringify(request.slice(0, 200))} cannot be a document: no ".." segment, no ` +
+        'control characters, at most 4087 bytes, not the root',
       { details: { path: request } },
     );
   }
@@ -139,7 +143,7 @@ export function parsePath(request: string): string {
 }
 
 /** Metadata made normal. @throws StoreError `INVALID_META` naming the key */
-export function parseMetadata(
+function parseMetadata(
   metadata: Readonly<Record<string, string>> | null | undefined,
 ): Metadata | null {
   // A copy: the caller's object may change while the request waits.

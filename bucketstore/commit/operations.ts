@@ -1,6 +1,6 @@
 /**
- * The recent operations of a world, so that a request that is sent again gets its first answer. Rebuilt
- * from slots at a cold start, as far as they are there.
+ * The recent operations of a world, so that a request that is sent again gets its first answer.
+ * Rebuilt from slots at a cold start, as far as they are there.
  */
 import type { Clock } from '../base/clock.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';

@@ -1,7 +1,7 @@
 /** How many members a batch may have: no timer, only what the last batches were like. */
 import { SLOT_ENTRIES_MAX } from '../log/records.ts';
 
-export const BATCH_LIMIT_MIN = 16;
+const BATCH_LIMIT_MIN = 16;
 
 /** Doubles while batches fill and requests still wait, and falls back when they do not. */
 export class BatchLimit {
@@ -39,11 +39,12 @@ const SPREAD = 0.25;
 const NEWEST = 0.125;
 
 /**
- * How long a store waits after it won a name, so that the others get theirs: a winner begins its next
- * create one read ahead of the losers, and would go on winning. A store alone in its world never waits.
+ * How long a store waits after it won a name, so that the others get theirs: a winner begins its
+ * next create one read ahead of the losers, and would go on winning. A store alone in its world
+ * never waits.
  *
- * The rule and its figures are modelled: up to 30 ms when the next batch is full anyway, which costs the
- * least throughput; else one create for each rival, which halves the slowest answers.
+ * The rule and its figures are modelled: up to 30 ms when the next batch is full anyway, which
+ * costs the least throughput; else one create for each rival, which halves the slowest answers.
  */
 export class Fairness {
   /** Monotonic time when each other store was last seen; kept no longer than it counts. */

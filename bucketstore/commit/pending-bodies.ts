@@ -1,4 +1,6 @@
-/** Stored versions that a batch has built and nobody can read yet, in front of those in the bucket. */
+/**
+ * Stored versions that a batch has built and nobody can read yet, in front of those in the bucket.
+ */
 import type { CallOptions } from '../../blob/index.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';

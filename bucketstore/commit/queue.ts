@@ -8,8 +8,8 @@ export interface QueueBounds {
 }
 
 /**
- * A member stays until it is answered, also while its slot is being created: so a batch that loses its
- * name is simply at the head again.
+ * A member stays until it is answered, also while its slot is being created: so a batch that loses
+ * its name is simply at the head again.
  */
 export class Queue {
   readonly #bounds: QueueBounds;

@@ -20,10 +20,11 @@ export interface RecallParts {
 }
 
 /**
- * What an operation was answered with, for each mutation of its group. One `get` of its slot, and one
- * for each body that is not cached.
+ * What an operation was answered with, for each mutation of its group. One `get` of its slot, and
+ * one for each body that is not cached.
  * @param snapshot a state that holds the slot
- * @throws StoreError `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`, `LOCATION`
+ * @throws StoreError `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`,
+ * `LOCATION`
  */
 export async function recall(
   parts: RecallParts,

@@ -60,13 +60,15 @@ export class SlotWriter {
 
   /**
    * Commits the entries of a batch, or says that they must be judged again.
-   * @throws StoreError `INTEGRITY` when the log is broken; `LOCATION`, `UNAVAILABLE` when nothing that
+   * @throws StoreError `INTEGRITY` when the log is broken; `LOCATION`, `UNAVAILABLE` when nothing
+   * that
    *   was sent can have taken effect
    */
   async write(batch: Batch): Promise<WriteOutcome> {
     const { follower, clock } = this.#parts;
     if (!(await this.#stageBlobs(batch))) return { outcome: 'left' };
-    // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle time.
+    // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle
+    // time.
     const gone = follower.tipUnseen ? await this.#checkTip() : null;
     if (gone !== null) throw gone;
     const members = batch.judged.filter(({ kind }) => kind === 'entries').map(memberOf);
@@ -184,7 +186,9 @@ export class SlotWriter {
   }
 }
 
-/** Whether a failure is of the log or of an invariant: then nothing more may be built on the state. */
+/**
+ * Whether a failure is of the log or of an invariant: then nothing more may be built on the state.
+ */
 export function isBroken(error: unknown): error is Error {
   return error instanceof InvariantError || (isStoreError(error) && error.code === 'INTEGRITY');
 }

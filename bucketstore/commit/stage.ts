@@ -15,10 +15,11 @@ export interface StageParts {
 const BACKOFF_MS_MAX = 2_000;
 
 /**
- * Makes sure that an object named after its content is in the bucket. One create when all goes well.
- * A name that is taken, or an answer that was lost, is success only when the bytes there are read and
- * are the same: a service may keep less than it was sent.
- * @throws StoreError `INTEGRITY` when other bytes have the name; `LOCATION`, `UNAVAILABLE`; the signal's
+ * Makes sure that an object named after its content is in the bucket. One create when all goes
+ * well. A name that is taken, or an answer that was lost, is success only when the bytes there are
+ * read and are the same: a service may keep less than it was sent.
+ * @throws StoreError `INTEGRITY` when other bytes have the name; `LOCATION`, `UNAVAILABLE`; the
+ * signal's
  *   reason. Nothing refers to the object yet, so the write is not committed, whichever it is.
  */
 export async function stage(

@@ -25,8 +25,8 @@ export function parseHash(text: string): string | null {
 }
 
 /**
- * The body after an append: the old one, a newline when it has text that does not end in one, and the
- * new content. May come out above `BODY_BYTES_MAX`; the caller refuses that.
+ * The body after an append: the old one, a newline when it has text that does not end in one, and
+ * the new content. May come out above `BODY_BYTES_MAX`; the caller refuses that.
  */
 export function appendBody(old: Uint8Array, content: Uint8Array): Uint8Array {
   const joint = old.length > 0 && old[old.length - 1] !== NEWLINE ? 1 : 0;

@@ -6,7 +6,9 @@ import { cutUtf8, decodeUtf8, isSpace, trimSpace, utf8Length } from './text.ts';
 /** Longest title, UTF-8 bytes: a derived one is cut, one from metadata is shorter anyway. */
 export const TITLE_BYTES_MAX = 1024;
 
-/** Tags and importance follow from the metadata (`splitTags`, `importanceOf`), so only it is kept. */
+/**
+ * Tags and importance follow from the metadata (`splitTags`, `importanceOf`), so only it is kept.
+ */
 export interface Catalog {
   readonly title: string;
   /** As persisted; null when there is none. */
@@ -20,9 +22,10 @@ export function catalogOf(metadata: Metadata | null, body: Uint8Array, path: str
 
 /**
  * The title of a document: `title` of the metadata, trimmed; else the first level-1 heading of the
- * body; else the last segment of the path. A heading is a line of at most three spaces, `# ` and some
- * text, outside fences, which any trimmed line that begins with three backticks or tildes opens and
- * closes. A derived title is cut to `TITLE_BYTES_MAX` at a code point. Empty for no document path.
+ * body; else the last segment of the path. A heading is a line of at most three spaces, `# ` and
+ * some text, outside fences, which any trimmed line that begins with three backticks or tildes
+ * opens and closes. A derived title is cut to `TITLE_BYTES_MAX` at a code point. Empty for no
+ * document path.
  */
 export function deriveTitle(metadata: Metadata | null, body: Uint8Array, path: string): string {
   const given = trimSpace(metadata?.['title'] ?? '');

@@ -1,6 +1,7 @@
 /**
- * Numbers in documents: decimal syntax only. `Number()` also takes exponents, hexadecimal, white space
- * and `Infinity`, and prints small numbers with an exponent; one number must have one spelling here.
+ * Numbers in documents: decimal syntax only. `Number()` also takes exponents, hexadecimal, white
+ * space and `Infinity`, and prints small numbers with an exponent; one number must have one
+ * spelling here.
  */
 
 /** The number of a sign or none, digits, and at most one point; null for any other text. */

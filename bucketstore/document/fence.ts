@@ -1,17 +1,17 @@
 /**
- * Where a leading front matter block ends. Decided by the fences and one line alone, so that import,
- * which reads the block, and section extraction, which skips it, always agree, whatever a YAML parser
- * makes of what is between.
+ * Where a leading front matter block ends. Decided by the fences and one line alone, so that
+ * import, which reads the block, and section extraction, which skips it, always agree, whatever a
+ * YAML parser makes of what is between.
  *
  *   [U+FEFF] "---" [spaces, tabs] newline     the first line of the body
  *   lines
  *   ("---" | "...") [spaces, tabs] (newline | end of the body)
  *
- * A newline is LF, CRLF or CR. The closing fence begins within the first 64 KiB; without one there is
- * no front matter. The first line between the fences that is neither blank nor a `#` comment must
- * look like `key: value` (a colon before a space, a tab or the end of the line, and no sign in front
- * that makes it Markdown): two thematic breaks around prose are text. Nothing but blank lines is an
- * empty block; nothing but comments is text, since to Markdown they are headings.
+ * A newline is LF, CRLF or CR. The closing fence begins within the first 64 KiB; without one there
+ * is no front matter. The first line between the fences that is neither blank nor a `#` comment
+ * must look like `key: value` (a colon before a space, a tab or the end of the line, and no sign in
+ * front that makes it Markdown): two thematic breaks around prose are text. Nothing but blank lines
+ * is an empty block; nothing but comments is text, since to Markdown they are headings.
  */
 
 /** The closing fence begins before this offset, which also bounds every scan. */
@@ -25,7 +25,9 @@ export type Fenced =
   | { readonly kind: 'unclosed'; readonly bodyStart: 0; readonly keyed: boolean }
   /** Two fences around something else; `line` is the one that says so, the first being line 1. */
   | { readonly kind: 'text'; readonly bodyStart: 0; readonly line: number }
-  /** Front matter: its lines are `[start, end)`; what the author wrote below begins at `bodyStart`. */
+  /**
+   * Front matter: its lines are `[start, end)`; what the author wrote below begins at `bodyStart`.
+   */
   | {
       readonly kind: 'block';
       readonly start: number;
@@ -70,10 +72,16 @@ const DOT = 0x2e;
 const COLON = 0x3a;
 
 /** Signs that open something else in Markdown, alone or before a space: `> [ ! | < *` and `- +`. */
-const MARKDOWN = new Set(['>', '[', '!', '|', '<', '*'].map((sign) => sign.charCodeAt(0)));
-const MARKDOWN_BEFORE_SPACE = new Set(['-', '+'].map((sign) => sign.charCodeAt(0)));
+const MARKDOWN: ReadonlySet<number> = new Set(
+  ['>', '[', '!', '|', '<', '*'].map((sign) => sign.charCodeAt(0)),
+);
+const MARKDOWN_BEFORE_SPACE: ReadonlySet<number> = new Set(
+  ['-', '+'].map((sign) => sign.charCodeAt(0)),
+);
 
-/** A line's text is `[start, end)`; the next line begins at `next`, which is `end` for the last one. */
+/**
+ * A line's text is `[start, end)`; the next line begins at `next`, which is `end` for the last one.
+ */
 interface Line {
   readonly start: number;
   readonly end: number;

@@ -1,15 +1,16 @@
 /**
- * The front matter that authors write, read into metadata by `import` and `put`; never by `publish`.
- * The body keeps the block byte for byte. `fence.ts` says where it ends, and this file what it says:
+ * The front matter that authors write, read into metadata by `import` and `put`; never by
+ * `publish`. The body keeps the block byte for byte. `fence.ts` says where it ends, and this file
+ * what it says:
  *
  * - The block is YAML of the `failsafe` schema, in which every value is text: `no`, `007`, `1.10`,
- *   `11:30` and dates stay what the author wrote. A library reads it because people write all of YAML
- *   there (quotes, lists, folded texts); its version is pinned, and what it found is committed with
- *   the write, so nothing is ever derived from it again.
+ *   `11:30` and dates stay what the author wrote. A library reads it because people write all of
+ *   YAML there (quotes, lists, folded texts); its version is pinned, and what it found is committed
+ *   with the write, so nothing is ever derived from it again.
  * - A block with any error gives no metadata at all, and one problem with its line.
- * - Keys are taken in the author's order, in ASCII lower case. Of repeated keys the first one counts.
- *   What does not fit the metadata rules (a reserved key, other characters, more than 50 keys or
- *   1,024 bytes) is left out with a problem, and the rest is kept.
+ * - Keys are taken in the author's order, in ASCII lower case. Of repeated keys the first one
+ *   counts. What does not fit the metadata rules (a reserved key, other characters, more than 50
+ *   keys or 1,024 bytes) is left out with a problem, and the rest is kept.
  * - A text of several lines becomes one line, its breaks spaces; a list becomes its items joined by
  *   commas (`tags`) or by `, `. Maps, lists in lists and aliases are left out with a problem. A key
  *   without a value says nothing.
@@ -38,7 +39,9 @@ import {
 } from './metadata.ts';
 import { decodeUtf8, trimSpace } from './text.ts';
 
-/** Why something of a front matter block did not become metadata. The document is accepted anyway. */
+/**
+ * Why something of a front matter block did not become metadata. The document is accepted anyway.
+ */
 export interface FrontMatterProblem {
   /** Line of the body, the first being 1. */
   readonly line: number;
@@ -114,8 +117,8 @@ function parseBlock(
 ): ParsedNode | null | { readonly offset: number; readonly reason: string } {
   const source = sourceOf(text);
   const tokens = [...new Parser(lines.addNewLine).parse(source)];
-  // Composing recurses, and a stack that overflows inside it has ended whole processes; parsing does
-  // not. A limit also makes the answer independent of how deep the caller's own stack is.
+  // Composing recurses, and a stack that overflows inside it has ended whole processes; parsing
+  // does not. A limit also makes the answer independent of how deep the caller's own stack is.
   const deep = firstBeyondNesting(tokens);
   if (deep !== null) return { offset: deep, reason: `nested deeper than ${NESTING_MAX} levels` };
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false });

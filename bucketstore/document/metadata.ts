@@ -14,7 +14,7 @@ export const METADATA_KEYS_MAX = 50;
 /** Sum of the UTF-8 lengths of keys and values; `tags` count as they are stored, `[a, b]`. */
 export const METADATA_BYTES_MAX = 1024;
 /** The value of `importance` when it is not given, or not usable. */
-export const IMPORTANCE_DEFAULT = 0.5;
+const IMPORTANCE_DEFAULT = 0.5;
 
 const RETENTION_MAX = 2_147_483_647;
 

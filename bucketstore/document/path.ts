@@ -1,7 +1,7 @@
 /**
- * Paths of documents. A canonical path has one leading slash, no trailing one, no empty, `.` or `..`
- * segment; `/` is the root. Paths are bytes: NFC and NFD spellings name two documents, nothing is
- * decoded (`%2F` is three characters) and case counts.
+ * Paths of documents. A canonical path has one leading slash, no trailing one, no empty, `.` or
+ * `..` segment; `/` is the root. Paths are bytes: NFC and NFD spellings name two documents, nothing
+ * is decoded (`%2F` is three characters) and case counts.
  */
 import { sha256Hex } from '../base/digest.ts';
 import { utf8Length } from './text.ts';
@@ -15,9 +15,10 @@ const TAB = 0x09;
 const DELETE = 0x7f;
 
 /**
- * The canonical form of a requested path; a missing leading slash is added, and nothing is resolved.
- * Null when there is none: a `..` segment, a control character other than TAB, DEL, text that is not
- * well formed, or more than `PATH_BYTES_MAX` bytes. The caller decides how to answer that.
+ * The canonical form of a requested path; a missing leading slash is added, and nothing is
+ * resolved. Null when there is none: a `..` segment, a control character other than TAB, DEL, text
+ * that is not well formed, or more than `PATH_BYTES_MAX` bytes. The caller decides how to answer
+ * that.
  */
 export function canonicalPath(request: string): string | null {
   const shape = shapeOf(request);

@@ -1,6 +1,6 @@
 /**
- * The publish policy of a world: a document at a fixed path whose body says, in lines of its own among
- * any prose, what a write must bring along.
+ * The publish policy of a world: a document at a fixed path whose body says, in lines of its own
+ * among any prose, what a write must bring along.
  *
  *   strictness: warn | block | ask
  *   require_tags: area, team           axes: a tag `area:…` and a tag `team:…`
@@ -24,9 +24,9 @@ import { isBlank, splitSpace, trimSpace, utf8Length } from './text.ts';
 /** Where a world's policy is. */
 export const POLICY_PATH = '/.well-known/demarkus/policy.md';
 /** Most axes, and most fields. */
-export const POLICY_NAMES_MAX = 50;
+const POLICY_NAMES_MAX = 50;
 /** Longest axis or field, bytes. */
-export const POLICY_NAME_BYTES_MAX = 64;
+const POLICY_NAME_BYTES_MAX = 64;
 
 /** What a violation leads to: the write passes with a warning, is refused, or needs an approval. */
 export type Strictness = 'warn' | 'block' | 'ask';
@@ -73,7 +73,9 @@ export function strictnessOf({ strictness }: Policy): Strictness {
   return isStrictness(strictness) ? strictness : 'warn';
 }
 
-/** The first thing wrong with a policy document that is about to be written; null when nothing is. */
+/**
+ * The first thing wrong with a policy document that is about to be written; null when nothing is.
+ */
 export function checkPolicyDocument(text: string): PolicyProblem | null {
   const policy = parsePolicy(text);
   if (policy.strictness !== null && !isStrictness(policy.strictness)) {
@@ -87,8 +89,9 @@ export function checkPolicyDocument(text: string): PolicyProblem | null {
 }
 
 /**
- * What a write breaks, in order: tags, importance, axes and fields as the policy lists them. Axes are
- * looked at only when there are tags. Takes the final write: an append merged, as it will be stored.
+ * What a write breaks, in order: tags, importance, axes and fields as the policy lists them. Axes
+ * are looked at only when there are tags. Takes the final write: an append merged, as it will be
+ * stored.
  */
 export function evaluatePolicy(
   policy: Policy,
@@ -123,10 +126,10 @@ export function describeViolation(violation: Violation): string {
 const STRICTNESS = 'strictness:';
 const REQUIRE_TAGS = 'require_tags:';
 const REQUIRE_FIELDS = 'require_fields:';
-const DIRECTIVES = [STRICTNESS, REQUIRE_TAGS, REQUIRE_FIELDS];
+const DIRECTIVES: readonly string[] = [STRICTNESS, REQUIRE_TAGS, REQUIRE_FIELDS];
 
 /** Words of the protocol: a request that carries them means something else than metadata. */
-const UNAVAILABLE = new Set([
+const UNAVAILABLE: ReadonlySet<string> = new Set([
   'auth',
   'body-hash',
   'content-hash',

@@ -1,6 +1,10 @@
-/** Retention: how many versions a document keeps. Pruning is logical; bytes go with the collector. */
+/**
+ * Retention: how many versions a document keeps. Pruning is logical; bytes go with the collector.
+ */
 
-/** What a write leaves of a document's versions: always a contiguous range that ends at the newest. */
+/**
+ * What a write leaves of a document's versions: always a contiguous range that ends at the newest.
+ */
 export interface Retained {
   /** The oldest version kept. */
   readonly first: number;

@@ -1,6 +1,6 @@
 /**
- * Stored versions: the bytes of one version of a document, which are its identity (the ETag is their
- * SHA-256) and the link to the version before.
+ * Stored versions: the bytes of one version of a document, which are its identity (the ETag is
+ * their SHA-256) and the link to the version before.
  *
  *   ---\n
  *   version: 2\n
@@ -10,13 +10,13 @@
  *   ---\n
  *   <body, byte for byte>
  *
- * `type title description resource tags timestamp` stand bare, other keys behind `meta.`; tags are a
- * list, `[a, b]`; nothing is quoted or escaped. Only the first pair of fences is the store's: a body
- * may begin with its own. `archived` is always false in what is written here, and true only in what
- * older tools wrote; whether a document is archived is told by the log.
+ * `type title description resource tags timestamp` stand bare, other keys behind `meta.`; tags are
+ * a list, `[a, b]`; nothing is quoted or escaped. Only the first pair of fences is the store's: a
+ * body may begin with its own. `archived` is always false in what is written here, and true only in
+ * what older tools wrote; whether a document is archived is told by the log.
  *
- * Readers are strict: but for `archived` and the spelling of tags, where older tools differ, what is
- * accepted is what `storeVersion` writes for it, byte for byte.
+ * Readers are strict: but for `archived` and the spelling of tags, where older tools differ, what
+ * is accepted is what `storeVersion` writes for it, byte for byte.
  */
 import { assert } from '../base/assert.ts';
 import { isSha256Hex } from '../base/digest.ts';
@@ -42,7 +42,14 @@ export const STORED_BYTES_MAX: number = BODY_BYTES_MAX + STORED_HEADER_BYTES_MAX
 const OPEN = '---\n';
 const CLOSE = '\n---\n';
 const META = 'meta.';
-const BARE_KEYS = new Set(['type', 'title', 'description', 'resource', 'tags', 'timestamp']);
+const BARE_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'title',
+  'description',
+  'resource',
+  'tags',
+  'timestamp',
+]);
 
 /** What a stored version is made of. */
 export interface VersionContent {
@@ -79,7 +86,8 @@ export class StoredVersionError extends Error {
 
 /**
  * The bytes of a version, in a buffer of their own.
- * @throws InvariantError when version and previous hash do not fit each other, or the metadata is invalid
+ * @throws InvariantError when version and previous hash do not fit each other, or the metadata is
+ * invalid
  */
 export function storeVersion(content: VersionContent): Uint8Array {
   const header = headerOf(content);
@@ -132,7 +140,9 @@ function isVersion(version: number): boolean {
   return Number.isInteger(version) && version >= 1 && version <= DOCUMENT_VERSION_MAX;
 }
 
-/** A line of the block; key and value are decoded apart, so that neither keeps a larger text alive. */
+/**
+ * A line of the block; key and value are decoded apart, so that neither keeps a larger text alive.
+ */
 interface HeaderLine {
   readonly number: number;
   readonly key: string;
@@ -234,7 +244,9 @@ function readMetadata(lines: HeaderLines): Metadata | null {
   return Object.freeze(metadata);
 }
 
-/** The key without its prefix; null for a key that no line may have. `meta.tags` is an older form. */
+/**
+ * The key without its prefix; null for a key that no line may have. `meta.tags` is an older form.
+ */
 function bareKey(key: string): string | null {
   if (BARE_KEYS.has(key)) return key;
   if (!key.startsWith(META)) return null;

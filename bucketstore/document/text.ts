@@ -58,8 +58,8 @@ export function splitSpace(text: string): string[] {
 }
 
 /**
- * Lower case, one code point to one code point, whatever stands beside it: Σ is always σ, and U+0130
- * is `i` alone. (Every other code point's full mapping is a single one already.)
+ * Lower case, one code point to one code point, whatever stands beside it: Σ is always σ, and
+ * U+0130 is `i` alone. (Every other code point's full mapping is a single one already.)
  */
 export function lowerCase(text: string): string {
   // Only these two depend on context or grow, so all other text takes the engine's fast path.
@@ -89,7 +89,9 @@ export function cutUtf8(text: string, bytesMax: number): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of exactly these bytes, a byte order mark included; null when they are not valid UTF-8. */
+/**
+ * The text of exactly these bytes, a byte order mark included; null when they are not valid UTF-8.
+ */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);

@@ -2,9 +2,9 @@
  * The commit point: one create-only slot, and the one place that decides what became of it.
  *
  * A create answers success, *exists*, or nothing that can be trusted. The last two are settled by
- * reading the name: our exact bytes are a commit, other bytes a loss, and a missing object means that
- * the identical create is sent again. Different bytes are never sent for a name while an attempt of
- * our own on it is open, so a late landing is always one of these (I1, I6).
+ * reading the name: our exact bytes are a commit, other bytes a loss, and a missing object means
+ * that the identical create is sent again. Different bytes are never sent for a name while an
+ * attempt of our own on it is open, so a late landing is always one of these (I1, I6).
  */
 import { type BlobStore, type CallOptions, isBlobError } from '../../blob/index.ts';
 import type { Clock } from '../base/clock.ts';
@@ -31,7 +31,10 @@ interface AppendParts {
   readonly random: Random;
 }
 
-/** One attempt's time, ms: short enough that a silent create is read back inside a member's deadline. */
+/**
+ * One attempt's time, ms: short enough that a silent create is read back inside a member's
+ * deadline.
+ */
 const ATTEMPT_MS = 3_000;
 /** Bytes a millisecond that the slowest usable link moves: large objects get more time. */
 const SLOWEST_BYTES_PER_MS = 100;
@@ -41,8 +44,8 @@ const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 
 /**
- * Creates the slot that begins at `first` and returns only when its fate is known. One request when all
- * goes well; one more for each answer that must be settled by reading.
+ * Creates the slot that begins at `first` and returns only when its fate is known. One request when
+ * all goes well; one more for each answer that must be settled by reading.
  * @throws StoreError `LOCATION` or `UNAVAILABLE` when nothing that was sent can have taken effect
  * @throws the signal's reason when it aborts; the outcome is unknown then
  */

@@ -23,7 +23,9 @@ export interface Confirmation {
 
 export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
-  /** List first, for a backlog; else read the next names one by one and list when there are many. */
+  /**
+   * List first, for a backlog; else read the next names one by one and list when there are many.
+   */
   readonly backlog: boolean;
 }
 
@@ -69,8 +71,8 @@ export class Log {
   }
 
   /**
-   * Hands every slot from `next` on to `take`, in order, until a name is missing, and says when it was
-   * found missing. `take` returns the sequence after the slot. A name that a list lacks is read
+   * Hands every slot from `next` on to `take`, in order, until a name is missing, and says when it
+   * was found missing. `take` returns the sequence after the slot. A name that a list lacks is read
    * directly, so a hole in a list is never taken for the end of the log.
    * @throws StoreError `INTEGRITY` naming the missing slot when later ones are there
    */
@@ -122,7 +124,10 @@ export class Log {
     return expected;
   }
 
-  /** Pages of slot names at or after `next`, ascending. Ends early when the list goes round in circles. */
+  /**
+   * Pages of slot names at or after `next`, ascending. Ends early when the list goes round in
+   * circles.
+   */
   async *#listed(next: Sequence, signal: AbortSignal | undefined): AsyncGenerator<Sequence[]> {
     let after = slotKey(sequence(next - 1));
     for (;;) {

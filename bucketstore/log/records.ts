@@ -1,6 +1,6 @@
 /**
- * What the objects of the log say, as values. `docs/format.md` has their bytes; the codecs beside this
- * file are the only code that turns one into the other.
+ * What the objects of the log say, as values. `docs/format.md` has their bytes; the codecs beside
+ * this file are the only code that turns one into the other.
  */
 import type { Sequence } from '../base/sequence.ts';
 import type { Metadata } from '../document/metadata.ts';
@@ -64,7 +64,10 @@ export interface FloorEntry {
   readonly mutation: Sequence;
 }
 
-/** The start of a sweep: names the plan and the checkpoints that stay alive. Raises the epoch by one. */
+/**
+ * The start of a sweep: names the plan and the checkpoints that stay alive. Raises the epoch by
+ * one.
+ */
 export interface BarrierEntry {
   readonly kind: 'barrier';
   readonly op: string;
@@ -130,7 +133,10 @@ export interface Inlined {
   readonly length: number;
 }
 
-/** A decoded slot: everything it says holds by itself; whether it follows its log is `snapshot/apply`'s. */
+/**
+ * A decoded slot: everything it says holds by itself; whether it follows its log is
+ * `snapshot/apply`'s.
+ */
 export interface Slot {
   readonly worldId: string;
   readonly incarnationId: string;

@@ -1,9 +1,10 @@
 /**
- * What an entry means: the one function that moves a state, for replay and for building alike, so what
- * a committer builds is what every reader will see (I3, I5). Pure.
+ * What an entry means: the one function that moves a state, for replay and for building alike, so
+ * what a committer builds is what every reader will see (I3, I5). Pure.
  *
- * A problem is returned as text, because its two callers mean different things by it: in a slot that
- * was read it is an integrity error of that slot, in a slot that is being built it refuses one member.
+ * A problem is returned as text, because its two callers mean different things by it: in a slot
+ * that was read it is an integrity error of that slot, in a slot that is being built it refuses one
+ * member.
  */
 import { assertNever } from '../base/assert.ts';
 import { integrityError } from '../base/errors.ts';

@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { VersionRecord } from './state.ts';
 
 /** Default bound of the cache, bytes of stored versions. */
-export const BODY_CACHE_BYTES: number = 16 * 1024 * 1024;
+const BODY_CACHE_BYTES: number = 16 * 1024 * 1024;
 
 /** Where a record's bytes are: one object, or a range of one. */
 interface Place {
@@ -50,9 +50,10 @@ export class BodyReader implements BodySource {
   }
 
   /**
-   * The stored version of a record. No request when it is cached, else one `get`, of a range when it
-   * is inlined in a slot. The bytes must not be changed: they are shared.
-   * @throws StoreError `INTEGRITY` naming the object when it is missing or other bytes; `UNAVAILABLE`,
+   * The stored version of a record. No request when it is cached, else one `get`, of a range when
+   * it is inlined in a slot. The bytes must not be changed: they are shared.
+   * @throws StoreError `INTEGRITY` naming the object when it is missing or other bytes;
+   * `UNAVAILABLE`,
    *   `LOCATION`
    */
   async read(
@@ -72,8 +73,8 @@ export class BodyReader implements BodySource {
   }
 
   /**
-   * What the bucket holds in the place of a stored version, whatever it is: for checks that say what
-   * is wrong with it. One request, never cached.
+   * What the bucket holds in the place of a stored version, whatever it is: for checks that say
+   * what is wrong with it. One request, never cached.
    * @throws StoreError `INTEGRITY` when the object is missing
    */
   async readUnverified(

@@ -1,8 +1,9 @@
 /**
  * Keeps one replica's snapshot current: the loop that joins the log and the state.
  *
- * Only a missing next name confirms a tip, as of the time the look began: dating it later would break
- * the bound on how old a search may be (I14). Readers share a look that began after they asked.
+ * Only a missing next name confirms a tip, as of the time the look began: dating it later would
+ * break the bound on how old a search may be (I14). Readers share a look that began after they
+ * asked.
  */
 import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
@@ -22,7 +23,10 @@ export interface FollowerParts {
 
 /** How long a look-up may take, ms. */
 const LOOK_MS = 10_000;
-/** A tip not seen for this long is looked up itself too: a removed newest slot must not go unnoticed. */
+/**
+ * A tip not seen for this long is looked up itself too: a removed newest slot must not go
+ * unnoticed.
+ */
 const TIP_SEEN_MS = 10_000;
 
 interface Look {
@@ -56,8 +60,9 @@ export class Follower {
   }
 
   /**
-   * The state after every commit that was acknowledged before this call, on any replica. One `head` of
-   * the next name, shared with readers that asked before it began; more only when there are new slots.
+   * The state after every commit that was acknowledged before this call, on any replica. One `head`
+   * of the next name, shared with readers that asked before it began; more only when there are new
+   * slots.
    * @throws StoreError `UNAVAILABLE`, `LOCATION`, `INTEGRITY`; the signal's reason when it aborts
    */
   async atTip(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Snapshot> {
@@ -66,7 +71,10 @@ export class Follower {
     return this.#snapshot;
   }
 
-  /** A state confirmed current at most `ms` ago. No request while the last confirmation is that young. */
+  /**
+   * A state confirmed current at most `ms` ago. No request while the last confirmation is that
+   * young.
+   */
   async within(
     ms: number,
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -77,8 +85,8 @@ export class Follower {
   }
 
   /**
-   * Reads on until a name is missing, beside any shared look, which another reader's bad luck may have
-   * stalled. At least one `get`.
+   * Reads on until a name is missing, beside any shared look, which another reader's bad luck may
+   * have stalled. At least one `get`.
    */
   async advance(signal: AbortSignal): Promise<void> {
     const take = (read: ReadSlot): Sequence => this.#take(read);
@@ -157,7 +165,8 @@ export class Follower {
       this.#parts.log.exists(next, { deadlineMs: LOOK_MS }),
       checked,
     ]);
-    // A slot that this store created after the look began only makes its state newer than the answer.
+    // A slot that this store created after the look began only makes its state newer than the
+    // answer.
     if (!found) {
       this.#confirmedAt = at;
       return;

@@ -1,6 +1,7 @@
 /**
- * An ordered map that is copied in constant time: the copy shares every node and copies one only when
- * it is changed. It is what makes a snapshot immutable at the cost of its difference to the next.
+ * An ordered map that is copied in constant time: the copy shares every node and copies one only
+ * when it is changed. It is what makes a snapshot immutable at the cost of its difference to the
+ * next.
  */
 import sortedBtree from 'sorted-btree';
 import { compareUtf8 } from '../base/order.ts';
@@ -53,7 +54,9 @@ export class OrderedMap<K, V> {
     return new OrderedMap(this.#tree.clone());
   }
 
-  /** Entries from the first key at or after `from`, ascending. The map must not change meanwhile. */
+  /**
+   * Entries from the first key at or after `from`, ascending. The map must not change meanwhile.
+   */
   from(key?: K): IterableIterator<readonly [K, V]> {
     return this.#tree.entries(key);
   }

@@ -1,6 +1,6 @@
 /**
- * The state of a world at one sequence. Immutable: a held snapshot reads the past for as long as it is
- * held, and costs the memory of what has changed since (I15).
+ * The state of a world at one sequence. Immutable: a held snapshot reads the past for as long as it
+ * is held, and costs the memory of what has changed since (I15).
  */
 import { isHiddenName } from '../document/path.ts';
 import type { Marker } from '../log/records.ts';

@@ -1,8 +1,13 @@
-/** What a snapshot knows of a document, a directory's child and the log's control entries, as values. */
+/**
+ * What a snapshot knows of a document, a directory's child and the log's control entries, as
+ * values.
+ */
 import type { Sequence } from '../base/sequence.ts';
 import type { CatalogRecord, Inlined, SealEntry } from '../log/records.ts';
 
-/** Where a stored version lies: in the slot (later the pack) that holds a sequence, or in a blob. */
+/**
+ * Where a stored version lies: in the slot (later the pack) that holds a sequence, or in a blob.
+ */
 export type StoredAt = { readonly seq: Sequence } | { readonly epoch: number };
 
 /** One version of a document: the same five fields everywhere. */

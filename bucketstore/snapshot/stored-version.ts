@@ -1,4 +1,6 @@
-/** Whether the bytes in the place of a stored version are the version that its record names. Pure. */
+/**
+ * Whether the bytes in the place of a stored version are the version that its record names. Pure.
+ */
 import { sha256Hex } from '../base/digest.ts';
 import { integrityError } from '../base/errors.ts';
 import { bodyHash } from '../document/body.ts';

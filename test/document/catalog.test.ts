@@ -1,4 +1,7 @@
-/** Goal: every reader derives the same title. Method: the rule's rows, one heading or fence at a time. */
+/**
+ * Goal: every reader derives the same title. Method: the rule's rows, one heading or fence at a
+ * time.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   catalogOf,

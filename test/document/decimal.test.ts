@@ -1,4 +1,6 @@
-/** Goal: one spelling of each number. Method: the format's rows, and a round trip of random numbers. */
+/**
+ * Goal: one spelling of each number. Method: the format's rows, and a round trip of random numbers.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,7 +1,7 @@
 /**
  * Goal: front matter becomes metadata as its author wrote it, or is refused by name, the same every
- * time (scenarios B35–B38, B46). Method: the scenarios' bodies, each rule of the mapping, and hostile
- * blocks.
+ * time (scenarios B35–B38, B46). Method: the scenarios' bodies, each rule of the mapping, and
+ * hostile blocks.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Goal: one canonical form of a path, and nothing else reaches a document. Method: the rules' rows, the
- * paths of scenarios B40 and B42, and properties over random paths against a second implementation.
+ * Goal: one canonical form of a path, and nothing else reaches a document. Method: the rules' rows,
+ * the paths of scenarios B40 and B42, and properties over random paths against a second
+ * implementation.
  */
 import { posix } from 'node:path';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * Goal: a publish policy means the same on every replica. Method: the rule's rows for reading, writing
- * and evaluating, with violations compared in order.
+ * Goal: a publish policy means the same on every replica. Method: the rule's rows for reading,
+ * writing and evaluating, with violations compared in order.
  */
 import { describe, expect, it } from 'vitest';
 import { mergeForAppend } from '../../bucketstore/document/metadata.ts';

@@ -1,4 +1,7 @@
-/** Goal: retention keeps a contiguous suffix. Method: the rule's rows, and a model that lists versions. */
+/**
+ * Goal: retention keeps a contiguous suffix. Method: the rule's rows, and a model that lists
+ * versions.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pruneRange } from '../../bucketstore/document/retention.ts';

@@ -1,6 +1,6 @@
 /**
- * Goal: text rules are those of the format, not JavaScript's. Method: each listed code point, and each
- * one that the two sides disagree on; every code point for lower case.
+ * Goal: text rules are those of the format, not JavaScript's. Method: each listed code point, and
+ * each one that the two sides disagree on; every code point for lower case.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

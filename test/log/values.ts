@@ -85,7 +85,7 @@ export function slotInput(
 }
 
 /** Inlined bytes at the sequences of the entries that inline. */
-export function bodiesOf(
+function bodiesOf(
   first: Sequence,
   entries: readonly Entry[],
   bytes: readonly Uint8Array[],

@@ -1,8 +1,8 @@
 /**
  * Goal: separate processes that write one world at once lose nothing, and each sees the other's
  * acknowledged writes at its next read.
- * Method: three stores in processes of their own, on a directory and on a real S3 server; afterwards
- * the oracle's reader, which shares no code with the store, reads the bucket.
+ * Method: three stores in processes of their own, on a directory and on a real S3 server;
+ * afterwards the oracle's reader, which shares no code with the store, reads the bucket.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';

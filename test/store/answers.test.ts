@@ -55,7 +55,7 @@ test('a create whose driver throws something else is settled by reading', async 
   expect(await bench.slots()).toHaveLength(1);
 });
 
-test('a request sent again while its first create is out is *unknown*, not "not committed"', async () => {
+test('a request sent again while its first create is out is *unknown* too', async () => {
   const bench = new WorldBench();
   const stalling = withStalls(bench.bucket);
   const world = await bench.open({ bucket: stalling.store });
