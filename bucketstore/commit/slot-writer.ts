@@ -66,6 +66,8 @@ export class SlotWriter {
    */
   async write(batch: Batch): Promise<WriteOutcome> {
     const { follower, clock } = this.#parts;
+    // A reader has met a log that does not continue this state: going on would fork it.
+    if (follower.broken !== null) throw follower.broken;
     if (!(await this.#stageBlobs(batch))) return { outcome: 'left' };
     // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle
     // time.

@@ -7,7 +7,7 @@
  */
 import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
-import { integrityError } from '../base/errors.ts';
+import { integrityError, isStoreError, type StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Log, ReadSlot } from '../log/log.ts';
 import { slotKey } from '../log/names.ts';
@@ -39,6 +39,7 @@ export class Follower {
   /** Monotonic time before the look that last found the next name missing. */
   #confirmedAt: number;
   #tipSeenAt: number;
+  #broken: StoreError | null = null;
   #running: Look | null = null;
   #waiting: Look | null = null;
 
@@ -52,6 +53,11 @@ export class Follower {
   /** The newest state this replica knows. No request. */
   get snapshot(): Snapshot {
     return this.#snapshot;
+  }
+
+  /** Why nothing may be built on this state any more; null while it may. */
+  get broken(): StoreError | null {
+    return this.#broken;
   }
 
   /** Whether the tip's own slot has not been met for so long that it must be looked up. */
@@ -147,14 +153,22 @@ export class Follower {
   #start(): Look {
     this.#waiting = null;
     const look: Look = {
-      result: this.#look().finally(() => {
-        if (this.#running === look) this.#running = null;
-      }),
+      result: this.#look()
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => {
+          if (this.#running === look) this.#running = null;
+        }),
     };
     // Readers may all have left by the time it fails.
     look.result.catch(() => undefined);
     this.#running = look;
     return look;
+  }
+
+  /** A log that does not continue this state: what is served may be another's past. */
+  #fail(error: unknown): never {
+    if (isStoreError(error) && error.code === 'INTEGRITY') this.#broken ??= error;
+    throw error;
   }
 
   async #look(): Promise<void> {
