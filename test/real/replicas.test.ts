@@ -9,6 +9,7 @@ import type { BlobStore } from '../../blob/blob.ts';
 import { createFileBucket } from '../../blob/file.ts';
 import { systemClock } from '../../bucketstore/base/clock.ts';
 import { systemRandom } from '../../bucketstore/base/random.ts';
+import { isStoreError, type PublishRequest, type WriteResult } from '../../bucketstore/index.ts';
 import type { ContractStore } from '../contract/index.ts';
 import { readWorld } from '../oracle/world.ts';
 import { temporaryDirectories } from '../support/file-buckets.ts';
@@ -72,10 +73,30 @@ async function write(store: ContractStore, writer: number): Promise<Acknowledged
   for (let index = 0; index < WRITES; index++) {
     const path = index % 2 === 0 ? `/own/${writer}/${index}.md` : `/shared/${index % 5}.md`;
     const body = `writer ${writer}, write ${index}\n`;
-    const { document } = await store.publish({ path, expected: 'any', body });
+    const { document } = await publishUntilAnswered(store, { path, expected: 'any', body });
     acknowledged.push({ path, version: document.version, body });
   }
   return acknowledged;
+}
+
+/**
+ * What a client does: sends a request again under its operation while it is told *unknown*, or that the
+ * store is busy. On a slow machine a name may be lost for longer than a request waits.
+ */
+async function publishUntilAnswered(
+  store: ContractStore,
+  request: PublishRequest,
+): Promise<WriteResult> {
+  const op = systemRandom.uuid();
+  for (;;) {
+    try {
+      return await store.publish(request, { op });
+    } catch (error) {
+      const code = isStoreError(error) ? error.code : '';
+      if (code !== 'UNKNOWN_OUTCOME' && code !== 'OVERLOADED') throw error;
+      console.info(`${code}: sent again`);
+    }
+  }
 }
 
 async function expectAll(bucket: BlobStore, acknowledged: readonly Acknowledged[]): Promise<void> {
