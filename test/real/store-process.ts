@@ -33,20 +33,23 @@ export async function startStore(
   });
   const remote = new RemoteStore(child);
   const { worldId, storeId } = await remote.ready;
-  const method = (target: () => Promise<number>, name: string): Method => {
-    return async (...given) => remote.call(await target(), name, given);
+  // At once, so that what a caller changes after its call is not what is sent.
+  const method = (name: string): Method => {
+    return (...given) => remote.call(0, name, given);
   };
-  const world = async (): Promise<number> => 0;
   const view = (): ContractView => {
     const handle = remote.call(0, 'view', []) as Promise<number>;
-    return proxy((name) => method(() => handle, name)) as ContractView;
+    const read = (name: string): Method => {
+      return async (...given) => remote.call(await handle, name, given);
+    };
+    return proxy(read) as ContractView;
   };
   const close = async (): Promise<void> => {
     await remote.call(0, 'close', []);
     await remote.end();
   };
   const own: { readonly [name: string]: unknown } = { worldId, storeId, view, close };
-  return proxy((name) => own[name] ?? method(world, name)) as ContractStore;
+  return proxy((name) => own[name] ?? method(name)) as ContractStore;
 }
 
 /** An object whose members are made by name; not thenable. */
