@@ -7,7 +7,14 @@ import type { Random } from './base/random.ts';
 import { bucketFailure } from './log/failure.ts';
 import { unsupportedFormat } from './log/format.ts';
 import { encodeMarker, genesisMarker, recogniseHead } from './log/marker.ts';
-import { CHECKPOINTS_PREFIX, LOG_PREFIX, MARKER_KEY, parseKey, WORLD_PREFIX } from './log/names.ts';
+import {
+  CHECKPOINTS_PREFIX,
+  LOG_PREFIX,
+  MARKER_KEY,
+  PROBE_PREFIX,
+  parseKey,
+  WORLD_PREFIX,
+} from './log/names.ts';
 import type { Marker } from './log/records.ts';
 
 export interface ReadMarker {
@@ -86,9 +93,10 @@ export async function assertEmpty({ bucket, signal }: GenesisParts): Promise<voi
   }
 }
 
-/** What an import that died has left is fine: those names are content addresses. */
+/** What an import or a probe that died has left is fine: those names mean nothing to a world. */
 function isForeign(key: string): boolean {
-  return !key.startsWith(WORLD_PREFIX) || parseKey(key) === null;
+  const ours = key.startsWith(PROBE_PREFIX) || parseKey(key) !== null;
+  return !key.startsWith(WORLD_PREFIX) || !ours;
 }
 
 async function firstKey(
@@ -117,7 +125,14 @@ export async function createWorld(
   worldId: string | null,
 ): Promise<ReadMarker> {
   const { bucket, clock, random, signal } = parts;
-  await assertEmpty(parts);
+  try {
+    await assertEmpty(parts);
+  } catch (error) {
+    // Another may have made a world since the look at the marker, and written to it.
+    const made = await readMarker(parts);
+    if (made === null) throw error;
+    return made;
+  }
   try {
     assertUsable(await probe(probed, { chance: random, timing: clock, replace: false, signal }));
   } catch (error) {

@@ -46,6 +46,7 @@ async function setArchived(context: CommandContext, archived: boolean): Promise<
   const words = committed
     ? `committed: ${document.path} is ${state} from sequence ${sequence} on`
     : `not modified: ${document.path} already is ${state}`;
-  context.output.result(result, [words]);
+  const { body: _, ...info } = { body: null, ...document };
+  context.output.result({ ...result, document: info }, [words]);
   return 0;
 }

@@ -1,4 +1,5 @@
 /** `bucketstore import`: a folder of Markdown files into a world. */
+import { statSync } from 'node:fs';
 import type { Counts } from '../../blob/index.ts';
 import { StoreError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
@@ -48,6 +49,10 @@ async function runImport(context: CommandContext): Promise<number> {
   const { directory, location } = importArguments(context);
   const under = canonicalPath(textFlag(context, 'under') ?? '/');
   if (under === null) throw new StoreError('USAGE', '--under is no path of a world');
+  // A folder that is not there must not make a world.
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StoreError('NOT_FOUND', `there is no folder ${directory}`);
+  }
   const genesis = observeGenesis();
   return withWorld(
     context,

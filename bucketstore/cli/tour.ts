@@ -62,7 +62,11 @@ async function runTour(context: CommandContext): Promise<number> {
 
 /** A directory of this run alone: the next free number. */
 async function newDirectory(base: string): Promise<string> {
-  await mkdir(base, { recursive: true });
+  try {
+    await mkdir(base, { recursive: true });
+  } catch (error) {
+    throw new StoreError('USAGE', `no directory can be made at ${base}: ${String(error)}`);
+  }
   for (let number = 1; ; number++) {
     const place = join(base, String(number));
     try {

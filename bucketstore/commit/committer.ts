@@ -7,12 +7,12 @@ import { isStoreError, StoreError } from '../base/errors.ts';
 import { sequence } from '../base/sequence.ts';
 import { type Batch, type BuildParts, buildBatch, type Judged } from './build.ts';
 import { Member, type MemberOptions } from './member.ts';
-import type { Mutation } from './mutation.ts';
+import { isSameRequest, type Mutation } from './mutation.ts';
 import type { OperationPlace, Operations } from './operations.ts';
 import { BatchLimit, type Fairness } from './pacing.ts';
 import { PolicyGate } from './policy-gate.ts';
 import { Queue, type QueueBounds } from './queue.ts';
-import type { MutationResult } from './result.ts';
+import { answersRequest, type MutationResult } from './result.ts';
 import { isBroken, SlotWriter, type SlotWriterParts, type WriteOutcome } from './slot-writer.ts';
 
 export interface CommitterParts extends Omit<SlotWriterParts, 'ended'> {
@@ -70,7 +70,10 @@ export class Committer {
     if (this.#closed !== null) throw this.#closed;
     options.signal?.throwIfAborted();
     const twin = this.#queue.find(mutations[0]?.op ?? '');
-    if (twin !== undefined) return abortable(twin.result, options.signal);
+    if (twin !== undefined) {
+      if (!isSameRequest(twin.mutations, mutations)) throw reused(twin.op);
+      return abortable(twin.result, options.signal);
+    }
     const member = new Member(mutations, this.#parts.clock, options);
     this.#noteOpen(member);
     try {
@@ -223,11 +226,22 @@ export class Committer {
     // It is in the log: a failed read must never say otherwise.
     member.sent(sequence(place.slot - 1));
     try {
-      member.answer(await this.#parts.recall(place, member));
+      const results = await this.#parts.recall(place, member);
+      if (answersRequest(results, member.mutations)) return member.answer(results);
+      member.settled();
+      member.fail(reused(member.op));
     } catch (error) {
       member.fail(error);
     }
   }
+}
+
+/** An operation ID is one request's for ever: another's would be told that it is done. */
+function reused(op: string): StoreError {
+  return new StoreError(
+    'REJECTED',
+    `not committed: operation ${op} is another request’s; give each request an op of its own`,
+  );
 }
 
 /** Gives a batch's answers, in queue order and at once: what was committed is never held up. */

@@ -214,3 +214,16 @@ function parseExpected(expected: Expected): Expected {
   }
   return { etag: expected.etag };
 }
+
+/** Whether two requests ask for the same change, conditions apart. */
+export function isSameRequest(a: readonly Mutation[], b: readonly Mutation[]): boolean {
+  return a.length === b.length && a.every((one, index) => isSameMutation(one, b[index]));
+}
+
+function isSameMutation(a: Mutation, b: Mutation | undefined): boolean {
+  if (b === undefined || a.path !== b.path) return false;
+  if (a.kind === 'archive' || b.kind === 'archive') {
+    return a.kind === 'archive' && b.kind === 'archive' && a.archived === b.archived;
+  }
+  return a.kind === b.kind && Buffer.compare(a.content, b.content) === 0;
+}

@@ -18,7 +18,7 @@ export const MARKER_KEY: string = `${WORLD_PREFIX}head.json`;
 export const LOG_PREFIX: string = `${WORLD_PREFIX}log/`;
 export const CHECKPOINTS_PREFIX: string = `${WORLD_PREFIX}checkpoints/`;
 /** Names the probe uses, and removes after itself. */
-const PROBE_PREFIX: string = `${WORLD_PREFIX}probe/`;
+export const PROBE_PREFIX: string = `${WORLD_PREFIX}probe/`;
 
 /** Epochs are 8 hex digits in keys; 0 is schema 1's. */
 export const EPOCH_MAX = 0xffff_ffff;

@@ -80,8 +80,8 @@ async function write(store: ContractStore, writer: number): Promise<Acknowledged
 }
 
 /**
- * What a client does: sends a request again under its operation while it is told *unknown*, or that the
- * store is busy. On a slow machine a name may be lost for longer than a request waits.
+ * What a client does: sends a request again under its operation while it is told *unknown*, or that
+ * the store is busy. On a slow machine a name may be lost for longer than a request waits.
  */
 async function publishUntilAnswered(
   store: ContractStore,

@@ -1,7 +1,8 @@
 /**
- * Goal: a world on a service that refuses checksum headers, or whose session credentials expire, works or
- * says why, and loses and doubles nothing.
- * Method: the store over the real SDK on a server that checks both; the oracle reads what was stored.
+ * Goal: a world on a service that refuses checksum headers, or whose session credentials expire,
+ * works or says why, and loses and doubles nothing.
+ * Method: the store over the real SDK on a server that checks both; the oracle reads what was
+ * stored.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { S3Credentials } from '../../blob/s3.ts';

@@ -168,3 +168,26 @@ test('a time to wait that no timer can keep is refused', async () => {
     expect(await failureOf(write), String(deadlineMs)).toBeInstanceOf(RangeError);
   }
 });
+
+test('an operation that was another request’s is refused', async () => {
+  const bench = new WorldBench();
+  const world = await bench.open();
+  const request = { path: '/a.md', expected: 'any', body: 'a' } as const;
+  await bench.run(world.publish(request, { op: OP }));
+  const others = [
+    () => world.publish({ ...request, path: '/b.md' }, { op: OP }),
+    () => world.publish({ ...request, body: 'other' }, { op: OP }),
+    () => world.setArchived({ path: '/a.md', archived: true }, { op: OP }),
+  ];
+  for (const other of others) {
+    const error = await bench.run(failureOf(other()));
+    expect(error).toMatchObject({ code: 'REJECTED', outcome: 'not committed' });
+  }
+  const op = uuidOf('another');
+  const first = world.publish({ ...request, path: '/c.md' }, { op });
+  const second = failureOf(world.publish({ ...request, path: '/c.md', body: 'other' }, { op }));
+  await bench.run(first);
+  expect(await second).toMatchObject({ code: 'REJECTED' });
+  expect((await bench.run(world.publish(request, { op: OP }))).sequence).toBe(2);
+  expect(await bench.slots()).toHaveLength(2);
+});

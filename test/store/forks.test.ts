@@ -1,6 +1,6 @@
 /**
- * Goal: no world begins on a bucket that ignores conditions, and one whose bucket forgets them later
- * stops instead of forking silently (B13).
+ * Goal: no world begins on a bucket that ignores conditions, and one whose bucket forgets them
+ * later stops instead of forking silently (B13).
  * Method: a bucket whose creates overwrite, from the start or from a moment on.
  */
 import { expect, test } from 'vitest';
