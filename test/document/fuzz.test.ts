@@ -1,6 +1,6 @@
 /**
- * Goal: no bytes make a decoder of documents do anything but accept, refuse by name, or find nothing.
- * Method: damage from one fixed seed; `test/real/log-fuzz.test.ts` goes on with others.
+ * Goal: no bytes make a decoder of documents do anything but accept, refuse by name, or find
+ * nothing. Method: damage from one fixed seed; `test/real/log-fuzz.test.ts` goes on with others.
  */
 import { test } from 'vitest';
 import { fuzzFrontMatter, fuzzStored } from './fuzz.ts';

@@ -45,7 +45,9 @@ function damaged(bytes: Uint8Array, damages: readonly Damage[]): Buffer {
   return result;
 }
 
-/** A stored version that is accepted is the one spelling of what it says, or an older one of tags. */
+/**
+ * A stored version that is accepted is the one spelling of what it says, or an older one of tags.
+ */
 export function fuzzStored(seed: number, numRuns: number): void {
   const cases = fc.property(
     fc.integer({ min: 1, max: 3 }),

@@ -1,7 +1,7 @@
 /**
- * Goal: as `test/log/fuzz.test.ts` and `test/document/fuzz.test.ts`, with damage that nobody has seen before.
- * Method: one seed after another for `BUCKETSTORE_FUZZ_SECONDS` (2), from `BUCKETSTORE_FUZZ_SEED`
- * (the time) on. A failure prints its seed and path.
+ * Goal: as `test/log/fuzz.test.ts` and `test/document/fuzz.test.ts`, with damage that nobody has
+ * seen before. Method: one seed after another for `BUCKETSTORE_FUZZ_SECONDS` (2), from
+ * `BUCKETSTORE_FUZZ_SEED` (the time) on. A failure prints its seed and path.
  */
 import { test } from 'vitest';
 import { fuzzFrontMatter, fuzzStored } from '../document/fuzz.ts';
