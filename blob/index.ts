@@ -30,7 +30,7 @@ export { type LaneLimit, type Lanes, withLanes } from './lanes.ts';
 export { formatLocation, type Location, parseLocation } from './location.ts';
 export { type LatencyModelName, withLatencyModel } from './model.ts';
 export { type Observer, type RequestEvent, withObserver } from './observe.ts';
-export { decorateBucket, type OpenBucketOptions, openBucket } from './open.ts';
+export { decorateBucket, type OpenBucketOptions, openBucket, openDriver } from './open.ts';
 export { assertUsable, type Guarantee, type ProbeReport, probe } from './probe.ts';
 export { probeReportLines } from './probe-report.ts';
 export { RETRY_POLICY_DEFAULT, type RetryPolicy, withRetry } from './retry.ts';

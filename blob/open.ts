@@ -65,8 +65,14 @@ export function decorateBucket(
   return withRetry(store, { timing, chance });
 }
 
-async function openDriver(location: Location, options: OpenBucketOptions): Promise<BlobStore> {
-  const { timing, chance, createDirectory } = options;
+/**
+ * The bucket of a location without decorators, for who lays them around it more than once. Sends
+ * nothing yet.
+ */
+export async function openDriver(
+  location: Location,
+  { timing, chance, createDirectory }: Omit<OpenBucketOptions, 'lanes' | 'observer' | 'hedge'>,
+): Promise<BlobStore> {
   switch (location.kind) {
     case 'memory': {
       const { createMemoryBucket, sharedMemoryBucket } = await import('./memory.ts');

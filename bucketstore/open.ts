@@ -3,7 +3,7 @@ import {
   type BlobStore,
   decorateBucket,
   type Lanes,
-  openBucket,
+  openDriver,
   parseLocation,
 } from '../blob/index.ts';
 import { StoreError } from './base/errors.ts';
@@ -57,8 +57,11 @@ export async function openWorld(location: string, options: OpenOptions = {}): Pr
 interface OpenedBucket {
   /** With every decorator. */
   readonly bucket: BlobStore;
-  /** Without hedging, which would make every refusal of a create look like a lost answer. */
-  readonly probed: BlobStore;
+  /**
+   * The same bucket without hedging, which would make every refusal of a create look like a lost
+   * answer: for the probe of a new world, and made for it alone.
+   */
+  readonly unhedged: () => BlobStore;
   readonly release: () => Promise<void>;
 }
 
@@ -74,24 +77,30 @@ async function openStack(
     bulk: createLimit(settings.bulkLane),
   };
   const parts = { timing: clock, chance: random, lanes, observer };
-  if (given !== undefined) {
-    const bucket = decorateBucket(given, { kind: 'memory', model: false }, parts);
-    return { bucket, probed: bucket, release: async () => undefined };
-  }
-  const parsed = parseLocation(location);
-  const bucket = await openBucket(parsed, { ...parts, createDirectory });
-  const probed = await openBucket(parsed, { ...parts, createDirectory, hedge: false });
+  if (given !== undefined) return stackOn(given, OWN, parts, async () => undefined);
+  const where = parseLocation(location);
+  const driver = await openDriver(where, { ...parts, createDirectory });
+  return stackOn(driver, where, parts, () => driver.close());
+}
+
+/** A bucket of the caller's own is taken as it is: whatever it hedges or models, it does itself. */
+const OWN = { kind: 'memory', model: false } as const;
+
+function stackOn(
+  driver: BlobStore,
+  where: Parameters<typeof decorateBucket>[1],
+  parts: Parameters<typeof decorateBucket>[2],
+  release: () => Promise<void>,
+): OpenedBucket {
   return {
-    bucket,
-    probed,
-    release: async () => {
-      await Promise.all([bucket.close(), probed.close()]);
-    },
+    bucket: decorateBucket(driver, where, parts),
+    unhedged: () => decorateBucket(driver, where, { ...parts, hedge: false }),
+    release,
   };
 }
 
 async function findWorld(
-  { bucket, probed }: OpenedBucket,
+  { bucket, unhedged }: OpenedBucket,
   { clock, random }: Components,
   settings: Settings,
   { create = false, worldId, signal }: OpenOptions,
@@ -99,7 +108,7 @@ async function findWorld(
   const parts = { bucket, clock, random, signal };
   let found = await readMarker(parts);
   if (found === null && create && !settings.readOnly) {
-    found = await createWorld(parts, probed, worldId ?? null);
+    found = await createWorld(parts, unhedged(), worldId ?? null);
   }
   if (found === null) {
     await assertEmpty(parts);
