@@ -7,10 +7,20 @@ import { BlobError, type BlobOperation, isWrite } from './errors.ts';
  */
 export const DONE: Error = new Error('no longer needed');
 
+/** Where a signal carries those who listen to it here. */
+const LISTENERS = Symbol('bucketstore.blob.listeners');
+
+interface Heard extends AbortSignal {
+  [LISTENERS]?: Set<() => void>;
+}
+
 /**
  * Calls `listener` when `signal` aborts, or now if it has. Answers the function that takes the
  * listener away again, which every caller runs when its call ends: a signal may outlive a million
  * calls.
+ *
+ * A signal has one event listener however many calls share it, and none when they have ended: Node
+ * warns of a leak from the eleventh on, and walks all of them for each that comes and goes.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {};
@@ -18,8 +28,28 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
     listener();
     return () => {};
   }
-  signal.addEventListener('abort', listener, { once: true });
-  return () => signal.removeEventListener('abort', listener);
+  const listeners = listenersOf(signal);
+  listeners.add(listener);
+  return () => {
+    if (listeners.delete(listener) && listeners.size === 0) release(signal);
+  };
+}
+
+function listenersOf(signal: Heard): Set<() => void> {
+  signal[LISTENERS] ??= new Set();
+  if (signal[LISTENERS].size === 0) signal.addEventListener('abort', tell, { once: true });
+  return signal[LISTENERS];
+}
+
+function release(signal: Heard): void {
+  signal.removeEventListener('abort', tell);
+}
+
+function tell(this: AbortSignal): void {
+  const listeners = (this as Heard)[LISTENERS];
+  // Each may take others away as it is told; those are then not told any more.
+  for (const listener of listeners ?? []) listener();
+  listeners?.clear();
 }
 
 /** The error of a call whose signal aborted. @param sent whether a write may have left by then */

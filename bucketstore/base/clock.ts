@@ -1,4 +1,5 @@
 /** Time as an injected thing: the only file of the library that reads a clock or sets a timer. */
+import { onAbort } from './abortable.ts';
 
 export interface SleepOptions {
   readonly signal?: AbortSignal | undefined;
@@ -29,15 +30,16 @@ export const systemClock: Clock = {
         reject(signal.reason);
         return;
       }
-      const onAbort = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason);
-      };
+      let forget = (): void => undefined;
       const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort);
+        forget();
         resolve();
       }, ms);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal === undefined) return;
+      forget = onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
     });
   },
 };

@@ -1,5 +1,6 @@
 /** Bounded concurrency with cancellation. */
 import pLimit from 'p-limit';
+import { onAbort } from './abortable.ts';
 
 /** Runs tasks, at most a fixed number at a time, in the order they were asked for. */
 export interface Limit {
@@ -26,13 +27,12 @@ export function createLimit(concurrency: number): Limit {
       return new Promise((resolve, reject) => {
         let started = false;
         // A waiting task that is aborted answers at once; its turn, when it comes, is passed on.
-        const onAbort = (): void => {
+        const forget = onAbort(signal, () => {
           if (!started) reject(signal.reason);
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
+        });
         limit(async () => {
           started = true;
-          signal.removeEventListener('abort', onAbort);
+          forget();
           signal.throwIfAborted();
           return task();
         }).then(resolve, reject);

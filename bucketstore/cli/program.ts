@@ -1,7 +1,6 @@
 /**
  * The program without its process: reads a command line, runs one command, and gives its status.
  */
-import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
 import { bucketFailure } from '../log/failure.ts';
@@ -26,9 +25,6 @@ export interface Host {
 
 /** Runs one command line. Resolves with the exit status, whatever happens. */
 export async function runProgram(host: Host): Promise<number> {
-  // Every request under way listens to it, and there are more than ten: no leak, whatever Node
-  // assumes.
-  setMaxListeners(0, host.signal);
   const [name, ...args] = host.argv;
   const json = host.argv.includes('--json');
   const command = commands.find((one) => one.name === name);
