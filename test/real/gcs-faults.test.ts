@@ -3,7 +3,8 @@ import type { BlobStore } from '../../blob/blob.ts';
 import { bytesOf, eachOf, patternOf } from '../contract/blob-case.ts';
 import type { Emulator } from '../support/gcs-emulator/emulator.ts';
 import type { Fault } from '../support/gcs-emulator/faults.ts';
-import { closeAll, emulate, errorOf, openGcs } from '../support/gcs-emulator/open.ts';
+import { closeAll, emulate, openGcs } from '../support/gcs-emulator/open.ts';
+import { errorOf } from '../support/outcome.ts';
 
 afterEach(closeAll);
 

@@ -15,9 +15,9 @@ import {
   clientWithToken,
   closeAll,
   emulate,
-  errorOf,
   openGcs,
 } from '../support/gcs-emulator/open.ts';
+import { errorOf } from '../support/outcome.ts';
 
 afterEach(closeAll);
 

@@ -1,4 +1,5 @@
 /** What calls came to, and what they left behind. */
+import { type BlobError, isBlobError } from '../../blob/errors.ts';
 
 /** The error a promise fails with. @throws Error when it does not fail */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
@@ -9,6 +10,16 @@ export async function failureOf(work: Promise<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error(`expected a failure, got ${JSON.stringify(result)}`);
+}
+
+/** The error of a call that must fail with a `BlobError`. */
+export async function errorOf(call: Promise<unknown>): Promise<BlobError> {
+  const thrown: unknown = await call.then(
+    (value) => new Error(`resolved with ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  );
+  if (!isBlobError(thrown)) throw thrown;
+  return thrown;
 }
 
 export interface CountedSignal {

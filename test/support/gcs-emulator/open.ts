@@ -1,7 +1,6 @@
 /** Emulators and drivers for tests, closed after each test. */
 import { Storage } from '@google-cloud/storage';
 import type { BlobStore } from '../../../blob/blob.ts';
-import { type BlobError, isBlobError } from '../../../blob/errors.ts';
 import { createGcsBucket, type GcsBucketOptions } from '../../../blob/gcs.ts';
 import { systemClock } from '../../../bucketstore/base/clock.ts';
 import { type Emulator, type EmulatorOptions, startGcsEmulator } from './emulator.ts';
@@ -47,14 +46,4 @@ export function clientWithToken(endpoint: string, token: string): Storage {
   });
   authClient.setCredentials({ access_token: token, expiry_date: systemClock.now() + 3_600_000 });
   return new Storage({ apiEndpoint: endpoint, useAuthWithCustomEndpoint: true, authClient });
-}
-
-/** The error of a call that must fail with a `BlobError`. */
-export async function errorOf(call: Promise<unknown>): Promise<BlobError> {
-  const thrown: unknown = await call.then(
-    (value) => new Error(`resolved with ${JSON.stringify(value)}`),
-    (error: unknown) => error,
-  );
-  if (!isBlobError(thrown)) throw thrown;
-  return thrown;
 }
