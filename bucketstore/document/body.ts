@@ -1,10 +1,10 @@
 /** Bodies: what the author wrote, kept byte for byte. */
+import { NEWLINE } from '../base/ascii.ts';
 import { isSha256Hex, sha256Hex } from '../base/digest.ts';
 
 /** Largest body, bytes. */
 export const BODY_BYTES_MAX = 1_048_576;
 
-const NEWLINE = 0x0a;
 const PREFIX = 'sha256-';
 
 /** SHA-256 of a body; 64 hex, as records hold it. */

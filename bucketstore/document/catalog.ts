@@ -1,4 +1,5 @@
 /** What listings and look-ups know of a document without its body: a title, and the metadata. */
+import { BACKTICK, HASH, NEWLINE, RETURN, SPACE, TILDE } from '../base/ascii.ts';
 import { checkMetadata, type Metadata } from './metadata.ts';
 import { nameOf } from './path.ts';
 import { cutUtf8, decodeUtf8, isSpace, trimSpace, utf8Length } from './text.ts';
@@ -48,13 +49,6 @@ export function catalogProblem({ title, metadata }: Catalog): string | null {
   const given = trimSpace(metadata?.['title'] ?? '');
   return given === '' || given === title ? null : 'its title is not that of its metadata';
 }
-
-const NEWLINE = 0x0a;
-const RETURN = 0x0d;
-const SPACE = 0x20;
-const HASH = 0x23;
-const BACKTICK = 0x60;
-const TILDE = 0x7e;
 
 /** Runs on every write, so over bytes, and only the heading that is found becomes text. */
 function firstHeading(body: Uint8Array): string | null {

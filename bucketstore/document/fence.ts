@@ -13,6 +13,7 @@
  * front that makes it Markdown): two thematic breaks around prose are text. Nothing but blank lines
  * is an empty block; nothing but comments is text, since to Markdown they are headings.
  */
+import { COLON, DASH, DOT, HASH, NEWLINE, RETURN, SPACE, TAB } from '../base/ascii.ts';
 
 /** The closing fence begins before this offset, which also bounds every scan. */
 export const FRONT_MATTER_BYTES_MAX = 65_536;
@@ -61,15 +62,6 @@ export function findFrontMatter(body: Uint8Array): Fenced {
 }
 
 const NONE: Fenced = { kind: 'none', bodyStart: 0 };
-
-const TAB = 0x09;
-const NEWLINE = 0x0a;
-const RETURN = 0x0d;
-const SPACE = 0x20;
-const HASH = 0x23;
-const DASH = 0x2d;
-const DOT = 0x2e;
-const COLON = 0x3a;
 
 /** Signs that open something else in Markdown, alone or before a space: `> [ ! | < *` and `- +`. */
 const MARKDOWN: ReadonlySet<number> = new Set(

@@ -3,16 +3,12 @@
  * `..` segment; `/` is the root. Paths are bytes: NFC and NFD spellings name two documents, nothing
  * is decoded (`%2F` is three characters) and case counts.
  */
+import { DELETE, DOT, SLASH, TAB } from '../base/ascii.ts';
 import { sha256Hex } from '../base/digest.ts';
 import { utf8Length } from './text.ts';
 
 /** Longest canonical path, UTF-8 bytes: it and its verb fit the 4,096 bytes of a request line. */
 export const PATH_BYTES_MAX = 4087;
-
-const SLASH = 0x2f;
-const DOT = 0x2e;
-const TAB = 0x09;
-const DELETE = 0x7f;
 
 /**
  * The canonical form of a requested path; a missing leading slash is added, and nothing is

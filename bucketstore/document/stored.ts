@@ -18,6 +18,7 @@
  * Readers are strict: but for `archived` and the spelling of tags, where older tools differ, what
  * is accepted is what `storeVersion` writes for it, byte for byte.
  */
+import { COLON, NEWLINE, SPACE } from '../base/ascii.ts';
 import { assert } from '../base/assert.ts';
 import { isSha256Hex } from '../base/digest.ts';
 import { compareUtf8 } from '../base/order.ts';
@@ -184,10 +185,10 @@ class HeaderLines {
     this.#number++;
     if (this.done) throw new StoredVersionError(this.#number, 'the block ends too early');
     const start = this.#position;
-    const end = this.#bytes.indexOf(0x0a, start);
+    const end = this.#bytes.indexOf(NEWLINE, start);
     this.#position = end + 1;
-    const colon = this.#bytes.indexOf(0x3a, start);
-    if (colon === -1 || colon >= end || this.#bytes[colon + 1] !== 0x20) {
+    const colon = this.#bytes.indexOf(COLON, start);
+    if (colon === -1 || colon >= end || this.#bytes[colon + 1] !== SPACE) {
       throw new StoredVersionError(this.#number, 'is not "key: value"');
     }
     const key = decodeUtf8(this.#bytes.subarray(start, colon));

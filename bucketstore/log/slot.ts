@@ -44,6 +44,7 @@
  * byte of it is believed, whatever the service checks itself. Stored versions lie outside the JSON:
  * they need no escapes, are read by range, and a batch costs one object.
  */
+import { NEWLINE } from '../base/ascii.ts';
 import { assert } from '../base/assert.ts';
 import { canonicalText } from '../base/canonical.ts';
 import { sha256Hex } from '../base/digest.ts';
@@ -66,7 +67,6 @@ import { assertCanonical } from './strict.ts';
 
 /** Hex digits of the first line, and its end. */
 const CHECKSUM_BYTES = 65;
-const NEWLINE = 0x0a;
 
 /** A slot as its committer knows it, before it has bytes. */
 export interface SlotInput {

@@ -9,6 +9,15 @@
  *
  * Every refusal is an integrity error that names the object by key and the field by path.
  */
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../base/ascii.ts';
 import type { Json } from '../base/canonical.ts';
 import { integrityError } from '../base/errors.ts';
 import { decodeUtf8 } from '../document/text.ts';
@@ -29,14 +38,6 @@ export interface ParsedJson {
   readonly text: string;
   readonly value: Json;
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /**
  * The JSON value that the bytes of `object` (or a part of it) spell.

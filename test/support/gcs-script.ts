@@ -80,6 +80,7 @@ export function setUp(replies: readonly Reply[], auth?: Error | 'never', prefix?
   const store = createGcsBucket({ bucket: 'b', prefix, client, sender, timing: clock });
   return { store, sent, clock };
 }
+
 /** Each call of the port that sends something, with its plainest arguments. */
 export const CALLS = {
   create: ({ store }: SetUp): Promise<unknown> => store.create('k', bytesOf('x')),
@@ -89,4 +90,5 @@ export const CALLS = {
   head: ({ store }: SetUp): Promise<unknown> => store.head('k'),
   list: ({ store }: SetUp): Promise<unknown> => store.list({ prefix: 'k', limit: 10 }),
 } as const;
+/** Those of them that change the bucket. */
 export const WRITES: readonly string[] = ['create', 'replace', 'delete'];
