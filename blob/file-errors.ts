@@ -69,6 +69,15 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
+ * What to do about a call that the file system did not allow; null for any other failure, such as a
+ * service's refusal.
+ */
+export function rightsAdvice({ cause }: BlobError): string | null {
+  const meaning = MEANINGS.get(codeOf(cause));
+  return meaning?.code === 'forbidden' ? meaning.advice : null;
+}
+
+/**
  * The `BlobError` for a failed file system call; one that is a `BlobError` already stays as it is.
  */
 export function fileError(

@@ -1,6 +1,7 @@
 /** What the probe's checks work with: settled calls on names of its own, counted and removed. */
 import type { Attributes, BlobStore, CallOptions, GetResult, HeadResult, Timing } from './blob.ts';
 import { type BlobError, type BlobOperation, isBlobError } from './errors.ts';
+import { rightsAdvice } from './file-errors.ts';
 import type { Guarantee, GuaranteeName, MissingPermission } from './probe.ts';
 import { abortedError } from './signal.ts';
 
@@ -88,9 +89,9 @@ export class Bench {
       if (!isBlobError(error)) throw error;
       switch (error.code) {
         case 'forbidden': {
-          const { gcs, s3 } = this.#forbidden(error);
           const detail = `${error.operation} is forbidden`;
-          return { name, needed, holds: 'not tried', detail, advice: `grant ${gcs} (${s3})` };
+          const forbidden = rightsAdvice(error) ?? this.#missingPermission(error);
+          return { name, needed, holds: 'not tried', detail, advice: forbidden };
         }
         case 'unsupported':
         case 'integrity':
@@ -246,12 +247,12 @@ export class Bench {
   }
 
   /** A service says 403 for an absent name to a caller who may read but not list. */
-  #forbidden({ operation }: BlobError): MissingPermission {
+  #missingPermission({ operation }: BlobError): string {
     const isRead = operation === 'get' || operation === 'head';
     const names = PERMISSIONS[isRead && this.#mayRead ? 'list' : operation];
     const missing = { operation, ...names };
     this.#missing.set(missing.gcs, this.#missing.get(missing.gcs) ?? missing);
-    return missing;
+    return `grant ${missing.gcs} (${missing.s3})`;
   }
 }
 

@@ -22,9 +22,7 @@ export function probeReportLines(report: ProbeReport): readonly string[] {
       .join('  ')
       .trimEnd(),
   );
-  const advice = report.guarantees
-    .filter((guarantee) => guarantee.advice !== '')
-    .map((guarantee) => `${guarantee.name}: ${guarantee.advice}`);
+  const advice = adviceLines(report.guarantees);
   const permissions = report.missingPermissions.map(
     ({ operation, gcs, s3 }) => `missing permission (${operation}): ${gcs}, on S3 ${s3}`,
   );
@@ -37,6 +35,17 @@ export function probeReportLines(report: ProbeReport): readonly string[] {
       i === 0 ? ['', line] : line,
     ),
   ];
+}
+
+/** What to do, each said once with all that it would mend. */
+function adviceLines(guarantees: readonly Guarantee[]): readonly string[] {
+  const mended = new Map<string, string[]>();
+  for (const { name, advice } of guarantees) {
+    if (advice !== '') mended.set(advice, [...(mended.get(advice) ?? []), name]);
+  }
+  return [...mended].map(([advice, names]) => {
+    return `${names.length === guarantees.length ? 'all' : names.join(', ')}: ${advice}`;
+  });
 }
 
 function verdict(holds: Guarantee['holds']): string {

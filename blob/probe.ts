@@ -36,7 +36,7 @@ export interface Guarantee {
   readonly advice: string;
 }
 
-/** A 403: the credentials are known and lack this. */
+/** A 403 of a service: the credentials are known and lack this. */
 export interface MissingPermission {
   readonly operation: BlobOperation;
   /** As Google Cloud and as S3 call it. */
@@ -110,8 +110,8 @@ function leftOut(name: GuaranteeName, needed: Guarantee['needed']): Guarantee {
 /**
  * Refuses a location that is not fit for a purpose; costs no request.
  * @param purpose `always` asks for what every world needs, `migrate and rollback` for everything
- * @throws BlobError `forbidden` naming the missing permissions, or `unsupported` naming the missing
- *   guarantees
+ * @throws BlobError `forbidden` naming the missing permissions, or on a file system what to do; or
+ *   `unsupported` naming the missing guarantees
  */
 export function assertUsable(report: ProbeReport, purpose: Guarantee['needed'] = 'always'): void {
   const missing = report.guarantees.filter(
@@ -122,14 +122,24 @@ export function assertUsable(report: ProbeReport, purpose: Guarantee['needed'] =
   const broken = missing.filter(({ holds }) => holds === false);
   const operation = 'create';
   const key = '_demarkus/v1/probe/';
-  if (broken.length === 0 && report.missingPermissions.length > 0) {
-    const names = report.missingPermissions.map(({ gcs, s3 }) => `${gcs} (${s3})`).join(', ');
-    const message = `the credentials for ${report.location} lack ${names}`;
-    throw new BlobError({ code: 'forbidden', operation, key, message });
+  const forbidden = broken.length === 0 ? whatIsForbidden(report, missing) : '';
+  if (forbidden !== '') {
+    throw new BlobError({ code: 'forbidden', operation, key, message: forbidden });
   }
   const reasons = (broken.length > 0 ? broken : missing).map(
     ({ name, detail, advice }) => `${name}: ${detail}${advice === '' ? '' : `; ${advice}`}`,
   );
   const message = `${report.location} lacks what is needed: ${reasons.join('. ')}`;
   throw new BlobError({ code: 'unsupported', operation, key, message });
+}
+
+/** Why nothing could be tried, in one sentence; empty when that is not for want of rights. */
+function whatIsForbidden(report: ProbeReport, missing: readonly Guarantee[]): string {
+  if (report.missingPermissions.length > 0) {
+    const names = report.missingPermissions.map(({ gcs, s3 }) => `${gcs} (${s3})`).join(', ');
+    return `the credentials for ${report.location} lack ${names}`;
+  }
+  // A file system knows no names for what it refuses, but what to do about it.
+  const advice = new Set(missing.map((one) => one.advice).filter((words) => words !== ''));
+  return advice.size === 0 ? '' : `${report.location}: ${[...advice].join('. ')}`;
 }
