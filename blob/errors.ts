@@ -31,11 +31,15 @@ export type BlobErrorCode =
 
 export type BlobOperation = 'create' | 'replace' | 'get' | 'head' | 'list' | 'delete';
 
-export interface BlobErrorInit {
-  readonly code: BlobErrorCode;
+/** Which call it was, as its caller made it. */
+export interface CallName {
   readonly operation: BlobOperation;
   /** The key, or the prefix of a list. */
   readonly key: string;
+}
+
+export interface BlobErrorInit extends CallName {
+  readonly code: BlobErrorCode;
   /** What happened and what to do about it, without the key. */
   readonly message: string;
   /** Default: what the code implies (throttled, unavailable, timeout and integrity are). */

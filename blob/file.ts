@@ -47,7 +47,7 @@ import type {
   ReplaceResult,
   Timing,
 } from './blob.ts';
-import { BlobError, type BlobOperation } from './errors.ts';
+import type { BlobOperation } from './errors.ts';
 import { Chains, generationOf } from './file-chain.ts';
 import { Directories, parentOf } from './file-directories.ts';
 import { fileError, isAbsent, isRefusal } from './file-errors.ts';
@@ -57,7 +57,14 @@ import { type Owners, processOwners } from './file-owner.ts';
 import { placeFile } from './file-place.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { TempFiles } from './file-temp.ts';
-import { checkGeneration, checkKey, checkList, checkRange, checkSignal } from './validate.ts';
+import {
+  checkGeneration,
+  checkKey,
+  checkList,
+  checkRange,
+  checkSignal,
+  checkStart,
+} from './validate.ts';
 
 export interface FileBucketOptions {
   /** Relative to the working directory of the moment, or absolute. */
@@ -219,10 +226,7 @@ class FileBucket implements BlobStore {
     options: CallOptions | undefined,
     call: () => Promise<R>,
   ): Promise<R & { readonly date: number }> {
-    if (this.#closed) {
-      throw new BlobError({ code: 'invalid', operation, key, message: 'the store is closed' });
-    }
-    checkSignal(operation, key, options?.signal);
+    checkStart({ operation, key }, options?.signal, this.#closed);
     try {
       await this.#open(operation, key);
       return { ...(await call()), date: this.#timing.now() };
@@ -236,14 +240,11 @@ class FileBucket implements BlobStore {
    */
   async #open(operation: BlobOperation, key: string): Promise<void> {
     const opening = this.#opened;
-    if (
-      opening !== undefined &&
-      (await opening.then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
+    const opened = await opening?.then(
+      () => true,
+      () => false,
+    );
+    if (opened === true) return;
     if (this.#opened === opening) this.#opened = this.#prepare(operation, key);
     await this.#opened;
   }

@@ -1,5 +1,6 @@
 /** The slice of the SDK that the driver uses: an endpoint, and headers for a request. */
-import { authError, type CallName } from './gcs-errors.ts';
+import type { CallName } from './errors.ts';
+import { authError } from './gcs-errors.ts';
 
 /** What the driver needs of a client. A `Storage` of `@google-cloud/storage` is one. */
 export interface GcsClient {

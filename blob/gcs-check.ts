@@ -2,8 +2,9 @@
  * Checks of successful answers against what was asked. Each throws `TypeError`, see `gcs-wire.ts`.
  */
 import type { Attributes } from './blob.ts';
+import type { CallName } from './errors.ts';
 import { crc32cBase64 } from './gcs-crc32c.ts';
-import { type CallName, integrityError } from './gcs-errors.ts';
+import { integrityError } from './gcs-errors.ts';
 import type { WireResponse } from './gcs-send.ts';
 import type { MediaHead } from './gcs-wire.ts';
 import { compareKeys } from './order.ts';

@@ -2,15 +2,16 @@
  * From what went wrong on the wire to `BlobError`. Decided by status numbers, socket facts and the
  * documented `reason`s of rate limits; never by a message.
  */
-import { BlobError, type BlobErrorCode, type BlobOperation, isWrite } from './errors.ts';
+import {
+  BlobError,
+  type BlobErrorCode,
+  type BlobOperation,
+  type CallName,
+  isWrite,
+} from './errors.ts';
 import type { SendError, WireResponse } from './gcs-send.ts';
 import { decodeError } from './gcs-wire.ts';
-
-/** Which call it was: the operation and the key as the caller gave it. */
-export interface CallName {
-  readonly operation: BlobOperation;
-  readonly key: string;
-}
+import { parseDate, parseRetryAfter } from './http-headers.ts';
 
 interface Verdict {
   readonly code: BlobErrorCode;
@@ -19,31 +20,24 @@ interface Verdict {
   readonly ambiguous: boolean;
 }
 
-/** The service's `Date` header in ms. */
-export function dateOf(header: string | undefined): number | undefined {
-  const ms = header === undefined ? Number.NaN : Date.parse(header);
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
 /** An answer that is no success and no expected outcome of its call. */
 export function statusError(call: CallName, response: WireResponse): BlobError {
   const { message, reason } = decodeError(response.bytes);
   const verdict = judge(call.operation, response.status, reason);
-  const retryAfter = Number(response.headers['retry-after']);
   return new BlobError({
     ...call,
     code: verdict.code,
     message: `${verdict.says} (status ${response.status}${message ? `: ${message}` : ''})`,
     ambiguous: verdict.ambiguous && isWrite(call.operation),
-    date: dateOf(response.headers.date),
-    retryAfterMs: retryAfter > 0 ? retryAfter * 1000 : undefined,
+    date: parseDate(response.headers.date),
+    retryAfterMs: parseRetryAfter(response.headers['retry-after']),
   });
 }
 
 /** No whole answer. */
 export function sendError(call: CallName, error: SendError): BlobError {
   const ambiguous = error.sent && isWrite(call.operation);
-  const init = { ...call, ambiguous, date: dateOf(error.date), cause: error.cause };
+  const init = { ...call, ambiguous, date: parseDate(error.date), cause: error.cause };
   switch (error.kind) {
     case 'network': {
       const code = errorCode(error.cause) ?? 'unknown cause';
@@ -93,7 +87,7 @@ export function integrityError(
   cause?: unknown,
 ): BlobError {
   const ambiguous = isWrite(call.operation);
-  const date = dateOf(response.headers.date);
+  const date = parseDate(response.headers.date);
   return new BlobError({ ...call, code: 'integrity', message, ambiguous, date, cause });
 }
 

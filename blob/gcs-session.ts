@@ -1,11 +1,11 @@
 /** One authorised request within the limits of its call: deadline, signal, and `close`. */
 import { type CallOptions, DEADLINE_MS_DEFAULT, type Lane, type Timing } from './blob.ts';
-import { BlobError } from './errors.ts';
+import type { CallName } from './errors.ts';
 import { authorise, type GcsClient } from './gcs-auth.ts';
-import { type CallName, sendError } from './gcs-errors.ts';
+import { sendError } from './gcs-errors.ts';
 import { SendError, type Sender, type WireRequest, type WireResponse } from './gcs-send.ts';
 import { abortedError, DONE, onAbort, timeoutError } from './signal.ts';
-import { checkSignal } from './validate.ts';
+import { checkStart } from './validate.ts';
 
 /** A call of the port with its limits; one call may take several requests. */
 export interface Call extends CallName {
@@ -43,10 +43,7 @@ export class GcsSession {
    */
   async send(call: Call, request: Omit<WireRequest, 'lane'>): Promise<WireResponse> {
     const { operation, key, lane } = call;
-    checkSignal(operation, key, call.signal);
-    if (this.#closed) {
-      throw new BlobError({ operation, key, code: 'invalid', message: 'the bucket is closed' });
-    }
+    checkStart(call, call.signal, this.#closed);
     const left = call.until - this.#timing.monotonic();
     if (left <= 0) throw timeoutError(operation, key, 'no time left; nothing was sent', false);
     const limit = new AbortController();

@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Attributes } from './blob.ts';
 import { crc32cBase64 } from './gcs-crc32c.ts';
+import { parseContentRange } from './http-headers.ts';
 
 const OBJECT_FIELDS = 'name,generation,size,updated,crc32c';
 
@@ -132,9 +133,8 @@ export function decodeJson(bytes: Uint8Array): unknown {
 
 /** Reads what the headers of a download say: size of the whole object, checksum, range served. */
 export function decodeMedia(key: string, headers: IncomingHttpHeaders): MediaHead {
-  const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '');
-  const size =
-    range?.[3] ?? one(headers['x-goog-stored-content-length']) ?? headers['content-length'];
+  const part = parseContentRange(headers['content-range']);
+  const size = one(headers['x-goog-stored-content-length']) ?? headers['content-length'];
   const generation = one(headers['x-goog-generation']);
   if (generation === undefined) throw new TypeError('no x-goog-generation');
   const crc32c = /(?:^|[ ,])crc32c=([^, ]+)/.exec(one(headers['x-goog-hash']) ?? '')?.[1];
@@ -143,11 +143,11 @@ export function decodeMedia(key: string, headers: IncomingHttpHeaders): MediaHea
     attributes: {
       key,
       generation,
-      size: wholeNumber(size, 'size'),
+      size: part?.size ?? wholeNumber(size, 'size'),
       modifiedMs: modified === undefined ? 0 : instant(modified),
     },
     crc32c,
-    range: range === null ? undefined : [Number(range[1]), Number(range[2]) + 1],
+    range: part?.range,
   };
 }
 

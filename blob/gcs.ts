@@ -23,16 +23,15 @@ import {
   type GetResult,
   type HeadResult,
   IDLE_BODY_MS_DEFAULT,
-  KEY_BYTES_MAX,
   type ListQuery,
   type ListResult,
   type ReplaceResult,
   type Timing,
 } from './blob.ts';
-import { BlobError } from './errors.ts';
+import { BlobError, type CallName } from './errors.ts';
 import type { GcsClient } from './gcs-auth.ts';
 import { checkMedia, checkPage, decode } from './gcs-check.ts';
-import { type CallName, dateOf, integrityError, statusError } from './gcs-errors.ts';
+import { integrityError, statusError } from './gcs-errors.ts';
 import { createSender, type Sender, type WireRequest, type WireResponse } from './gcs-send.ts';
 import { type Call, GcsSession } from './gcs-session.ts';
 import {
@@ -43,6 +42,9 @@ import {
   GcsAddresses,
   multipartBody,
 } from './gcs-wire.ts';
+import { formatRange, parseDate } from './http-headers.ts';
+import { formatLocation } from './location.ts';
+import { namePrefix, objectName } from './object-name.ts';
 import { checkGeneration, checkKey, checkList, checkRange } from './validate.ts';
 
 export type { GcsClient } from './gcs-auth.ts';
@@ -88,17 +90,17 @@ class GcsBucket implements BlobStore {
     // The SDK sends nothing for us but token requests; its retries are off all the same.
     const settings = { retryOptions: { autoRetry: false }, ...(apiEndpoint && { apiEndpoint }) };
     const client = options.client ?? new Storage(settings);
-    this.name = `gs://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
+    this.name = formatLocation({ kind: 'gcs', bucket, prefix, query: new Map(), model: false });
     const sender = options.sender ?? createSender({ timing, idleBodyMs, maxSockets });
     this.#session = new GcsSession(client, sender, timing);
     this.#addresses = new GcsAddresses(client.apiEndpoint, bucket);
-    this.#prefix = prefix === '' ? '' : `${prefix}/`;
+    this.#prefix = namePrefix(prefix);
   }
 
   async create(key: string, bytes: Uint8Array, options?: CallOptions): Promise<CreateResult> {
     const call = this.#session.begin({ operation: 'create', key }, options);
     const { response, attributes } = await this.#upload(call, '0', bytes);
-    const date = dateOf(response.headers.date);
+    const date = parseDate(response.headers.date);
     return attributes === undefined
       ? { outcome: 'exists', date }
       : { outcome: 'created', attributes, date };
@@ -119,7 +121,7 @@ class GcsBucket implements BlobStore {
       throw new BlobError({ operation: 'replace', key, code: 'invalid', message });
     }
     const { response, attributes } = await this.#upload(call, generation, bytes);
-    const date = dateOf(response.headers.date);
+    const date = parseDate(response.headers.date);
     return attributes === undefined
       ? { outcome: 'changed', date }
       : { outcome: 'replaced', attributes, date };
@@ -131,14 +133,14 @@ class GcsBucket implements BlobStore {
     const { range } = options;
     checkRange(key, range);
     if (range !== undefined && range[0] === range[1]) return this.#getNothing(call, name);
-    const part = range === undefined ? undefined : { Range: `bytes=${range[0]}-${range[1] - 1}` };
+    const part = range === undefined ? undefined : { Range: formatRange(range) };
     const response = await this.#send(call, {
       method: 'GET',
       url: this.#addresses.media(name),
       headers: part ?? {},
       bytesMax: range === undefined ? Infinity : Math.max(range[1] - range[0], ERROR_BYTES_MAX),
     });
-    const date = dateOf(response.headers.date);
+    const date = parseDate(response.headers.date);
     if (response.status === 404) {
       await this.#requireBucket(call);
       return { found: false, date };
@@ -187,7 +189,7 @@ class GcsBucket implements BlobStore {
       }
       const objects = page.objects.slice(0, limit).map((found) => this.#unprefixed(found));
       const more = page.objects.length > limit || page.pageToken !== undefined;
-      return { objects, more, date: dateOf(response.headers.date) };
+      return { objects, more, date: parseDate(response.headers.date) };
     }
   }
 
@@ -202,7 +204,7 @@ class GcsBucket implements BlobStore {
     });
     if (response.status === 404) await this.#requireBucket(call);
     else if (response.status !== 204 && response.status !== 200) throw statusError(call, response);
-    return { date: dateOf(response.headers.date) };
+    return { date: parseDate(response.headers.date) };
   }
 
   async close(): Promise<void> {
@@ -244,7 +246,7 @@ class GcsBucket implements BlobStore {
       headers: {},
       bytesMax: ERROR_BYTES_MAX,
     });
-    const date = dateOf(response.headers.date);
+    const date = parseDate(response.headers.date);
     if (response.status === 404) {
       await this.#requireBucket(call);
       return { found: false, date };
@@ -284,14 +286,8 @@ class GcsBucket implements BlobStore {
     return response;
   }
 
-  #nameOf({ operation, key }: CallName): string {
-    checkKey(operation, key);
-    const name = this.#prefix + key;
-    if (Buffer.byteLength(name) > KEY_BYTES_MAX) {
-      const message = `longer than ${KEY_BYTES_MAX} bytes with the prefix`;
-      throw new BlobError({ operation, key, code: 'invalid', message });
-    }
-    return name;
+  #nameOf(call: CallName): string {
+    return objectName(this.#prefix, call);
   }
 
   #unprefixed(attributes: Attributes): Attributes {

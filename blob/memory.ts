@@ -20,10 +20,10 @@ import type {
   ReplaceResult,
   Timing,
 } from './blob.ts';
-import { BlobError, type BlobOperation } from './errors.ts';
+import type { BlobOperation } from './errors.ts';
 import { compareKeys } from './order.ts';
 import { SortedKeys } from './sorted-keys.ts';
-import { checkGeneration, checkKey, checkList, checkRange, checkSignal } from './validate.ts';
+import { checkGeneration, checkKey, checkList, checkRange, checkStart } from './validate.ts';
 
 export interface MemoryBucketOptions {
   /** Gives every answer its `date` and every object its `modifiedMs`. */
@@ -163,10 +163,7 @@ class MemoryBucket implements BlobStore {
 
   /** Refuses a call that must have no effect; otherwise the date of its answer. */
   #begin(operation: BlobOperation, key: string, options: CallOptions | undefined): number {
-    if (this.#closed) {
-      throw new BlobError({ code: 'invalid', operation, key, message: 'the store is closed' });
-    }
-    checkSignal(operation, key, options?.signal);
+    checkStart({ operation, key }, options?.signal, this.#closed);
     return this.#timing.now();
   }
 }

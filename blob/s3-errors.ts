@@ -3,14 +3,15 @@
  * `Code` of error documents and socket facts; a message is read for one thing only, whether it is
  * about checksums.
  */
-import { BlobError, type BlobErrorCode, type BlobOperation, isWrite } from './errors.ts';
+import {
+  BlobError,
+  type BlobErrorCode,
+  type BlobOperation,
+  type CallName,
+  isWrite,
+} from './errors.ts';
+import { parseRetryAfter } from './http-headers.ts';
 import { type Answer, BodyError, type Exchange } from './s3-exchange.ts';
-
-/** Which call it was: the operation and the key as the caller gave it. */
-export interface CallName {
-  readonly operation: BlobOperation;
-  readonly key: string;
-}
 
 /** What an error document says; empty where there is none. */
 export interface Fault {
@@ -38,7 +39,6 @@ export function answerError(call: CallName, exchange: Exchange, answer: Answer):
   const fault = decodeFault(answer);
   const verdict = judge(call.operation, answer, fault);
   const text = [fault.code, fault.message].filter((part) => part !== '').join(': ');
-  const retryAfter = Number(answer.headers['retry-after']);
   return new BlobError({
     ...call,
     code: verdict.code,
@@ -46,7 +46,7 @@ export function answerError(call: CallName, exchange: Exchange, answer: Answer):
     ...(verdict.retryable === undefined ? {} : { retryable: verdict.retryable }),
     ambiguous: verdict.ambiguous === true && isWrite(call.operation),
     date: exchange.date,
-    retryAfterMs: retryAfter > 0 ? retryAfter * 1000 : undefined,
+    retryAfterMs: parseRetryAfter(answer.headers['retry-after']),
   });
 }
 

@@ -12,6 +12,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Timing } from './blob.ts';
+import { parseDate } from './http-headers.ts';
 import { DONE } from './signal.ts';
 
 /** A whole answer of the service. Header names are in lower case. */
@@ -104,8 +105,7 @@ export class Exchange {
 
   async #receive(raw: RawResponse, method: string, signal: AbortSignal): Promise<Answer> {
     const { statusCode: status, headers } = raw;
-    const date = Date.parse(headers['date'] ?? '');
-    this.#date = Number.isNaN(date) ? undefined : date;
+    this.#date = parseDate(headers['date']);
     const bytes = await readBody(raw.body, this.#options, signal);
     const bodiless = method === 'HEAD' || status === 204 || status === 304;
     const length = bodiless ? undefined : headers['content-length'];

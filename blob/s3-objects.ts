@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Attributes } from './blob.ts';
+import { type ContentRange, parseContentRange } from './http-headers.ts';
 import type { Answer } from './s3-exchange.ts';
 
 /** What a service said and did not keep to; the message says which. */
@@ -63,14 +64,14 @@ export function verifiedBytes(
     return range === undefined ? bytes : bytes.subarray(...range);
   }
   if (range === undefined) throw new Contradiction('a part of an object that was asked for whole');
-  const part = contentRange(headers);
-  const end = Math.min(range[1], part.size);
-  if (part.start !== range[0] || part.end !== end || bytes.length !== end - range[0]) {
+  const { range: sent, size } = contentRange(headers);
+  const end = Math.min(range[1], size);
+  if (sent[0] !== range[0] || sent[1] !== end || bytes.length !== end - range[0]) {
     throw new Contradiction(
-      `bytes ${part.start} to ${part.end} where ${range[0]} to ${end} were asked for`,
+      `bytes ${sent[0]} to ${sent[1]} where ${range[0]} to ${end} were asked for`,
     );
   }
-  if (part.start === 0 && part.end === part.size) checkWhole(answer);
+  if (sent[0] === 0 && sent[1] === size) checkWhole(answer);
   return bytes;
 }
 
@@ -118,17 +119,10 @@ function isEncrypted(headers: Readonly<Record<string, string>>): boolean {
   );
 }
 
-interface Part {
-  readonly start: number;
-  /** Exclusive. */
-  readonly end: number;
-  readonly size: number;
-}
-
-function contentRange(headers: Readonly<Record<string, string>>): Part {
-  const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '');
-  if (match === null) throw new Contradiction('a part of an object without a Content-Range');
-  return { start: Number(match[1]), end: Number(match[2]) + 1, size: Number(match[3]) };
+function contentRange(headers: Readonly<Record<string, string>>): ContentRange {
+  const part = parseContentRange(headers['content-range']);
+  if (part === null) throw new Contradiction('a part of an object without a Content-Range');
+  return part;
 }
 
 function unquote(etag: string): string {

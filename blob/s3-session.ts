@@ -3,16 +3,11 @@
  * does, and with credentials that are fetched anew after the service has called them expired.
  */
 import { type CallOptions, DEADLINE_MS_DEFAULT } from './blob.ts';
-import { BlobError } from './errors.ts';
-import {
-  answerError,
-  areCredentialsStale,
-  type CallName,
-  sendError,
-  unsentError,
-} from './s3-errors.ts';
+import type { BlobError, CallName } from './errors.ts';
+import { answerError, areCredentialsStale, sendError, unsentError } from './s3-errors.ts';
 import { type Answer, Exchange, type ExchangeOptions } from './s3-exchange.ts';
 import { abortedError, DONE, onAbort, timeoutError } from './signal.ts';
+import { checkStart } from './validate.ts';
 
 /** What is used of a command of `@aws-sdk/client-s3`. */
 export interface S3Command {
@@ -73,10 +68,7 @@ export class S3Session {
   send(call: CallName, command: S3Command, options: CallOptions): Promise<Reply> {
     const { operation, key } = call;
     const { signal, deadlineMs = DEADLINE_MS_DEFAULT } = options;
-    if (this.#closed) {
-      const message = 'the store is closed; nothing was sent';
-      throw new BlobError({ ...call, code: 'invalid', message });
-    }
+    checkStart(call, signal, this.#closed);
     const exchange = new Exchange(this.#options);
     return new Promise((resolve, reject) => {
       const attempt = new AbortController();

@@ -35,15 +35,16 @@ import {
   type GetResult,
   type HeadResult,
   IDLE_BODY_MS_DEFAULT,
-  KEY_BYTES_MAX,
   type ListQuery,
   type ListResult,
   type ReplaceResult,
 } from './blob.ts';
-import { BlobError } from './errors.ts';
+import { BlobError, type CallName } from './errors.ts';
+import { formatRange } from './http-headers.ts';
 import { formatLocation } from './location.ts';
+import { namePrefix, objectName } from './object-name.ts';
 import { renewingProvider } from './s3-credentials.ts';
-import { type CallName, decodeFault, integrityError } from './s3-errors.ts';
+import { decodeFault, integrityError } from './s3-errors.ts';
 import { decodePage, type Page } from './s3-list.ts';
 import { decodeAttributes, etagOf, md5Base64, verifiedBytes } from './s3-objects.ts';
 import type { S3BucketOptions } from './s3-options.ts';
@@ -56,7 +57,7 @@ import {
   written,
 } from './s3-reply.ts';
 import { type Reply, type S3Api, type S3Command, S3Session } from './s3-session.ts';
-import { checkGeneration, checkKey, checkList, checkRange, checkSignal } from './validate.ts';
+import { checkGeneration, checkList, checkRange } from './validate.ts';
 
 export type { S3CredentialSource, S3Credentials } from './s3-credentials.ts';
 export type { S3BucketOptions } from './s3-options.ts';
@@ -122,7 +123,7 @@ class S3Bucket implements BlobStore {
     const query = new Map(options.endpoint === undefined ? [] : [['endpoint', options.endpoint]]);
     this.name = formatLocation({ kind: 's3', bucket, prefix, query, model: false });
     this.#bucket = bucket;
-    this.#prefix = prefix === '' ? '' : `${prefix}/`;
+    this.#prefix = namePrefix(prefix);
     this.#session = new S3Session(client, { timing, idleBodyMs });
     this.#release = release;
   }
@@ -162,7 +163,7 @@ class S3Bucket implements BlobStore {
     checkRange(key, range);
     const address = this.#address(call);
     if (range !== undefined && range[0] === range[1]) return this.#getNothing(call, options);
-    const part = range === undefined ? {} : { Range: `bytes=${range[0]}-${range[1] - 1}` };
+    const part = range === undefined ? {} : { Range: formatRange(range) };
     const reply = await this.#send(call, new GetObjectCommand({ ...address, ...part }), options);
     const { answer, exchange } = reply;
     const { date } = exchange;
@@ -182,7 +183,6 @@ class S3Bucket implements BlobStore {
   async list(query: ListQuery, options: CallOptions = {}): Promise<ListResult> {
     const call: CallName = { operation: 'list', key: query.prefix };
     checkList(query);
-    checkSignal('list', query.prefix, options.signal);
     let page: Page;
     let token: string | undefined;
     for (let pages = 1; ; pages++) {
@@ -268,18 +268,11 @@ class S3Bucket implements BlobStore {
     });
   }
 
-  #address({ operation, key }: CallName): { readonly Bucket: string; readonly Key: string } {
-    checkKey(operation, key);
-    const name = this.#prefix + key;
-    if (Buffer.byteLength(name) > KEY_BYTES_MAX) {
-      const message = `longer than ${KEY_BYTES_MAX} bytes with the prefix`;
-      throw new BlobError({ operation, key, code: 'invalid', message });
-    }
-    return { Bucket: this.#bucket, Key: name };
+  #address(call: CallName): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#bucket, Key: objectName(this.#prefix, call) };
   }
 
   async #send(call: CallName, command: S3Command, options: CallOptions): Promise<Reply> {
-    checkSignal(call.operation, call.key, options.signal);
     const reply = await this.#session.send(call, command, options);
     const { status } = reply.answer;
     if (status < 300 || status === 412 || decodeFault(reply.answer).code === 'NoSuchKey') {

@@ -1,6 +1,6 @@
 /** Checks of the arguments of a bucket call, shared by every driver so that all refuse the same. */
 import { KEY_BYTES_MAX, LIST_LIMIT_MAX, type ListQuery } from './blob.ts';
-import { BlobError, type BlobOperation } from './errors.ts';
+import { BlobError, type BlobOperation, type CallName } from './errors.ts';
 
 function invalid(operation: BlobOperation, key: string, message: string): BlobError {
   return new BlobError({ code: 'invalid', operation, key, message });
@@ -38,6 +38,16 @@ export function checkRange(key: string, range: readonly [number, number] | undef
 /** Refuses an empty generation: it would mean "unconditionally" to some services. */
 export function checkGeneration(key: string, generation: string): void {
   if (generation === '') throw invalid('replace', key, 'generation is empty');
+}
+
+/** Refuses a call of a closed store, or whose signal has already aborted; nothing was changed. */
+export function checkStart(
+  { operation, key }: CallName,
+  signal: AbortSignal | undefined,
+  closed: boolean,
+): void {
+  if (closed) throw invalid(operation, key, 'the store is closed; nothing was changed');
+  checkSignal(operation, key, signal);
 }
 
 /** Refuses a call whose signal has already aborted, before anything is sent. */
