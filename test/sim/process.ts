@@ -1,0 +1,234 @@
+/**
+ * One process of a simulation, from its start to its crash: its own clocks, its pauses, and the one
+ * gate through which anything reaches it.
+ *
+ * The code of a process runs in the promise jobs after a delivery. While it is paused nothing is
+ * delivered; after a crash nothing ever is, so its promises stay as they were, as in a process that
+ * is gone. What it had sent goes on without it.
+ */
+import { onAbort } from '../../bucketstore/base/abortable.ts';
+import type { Clock, SleepOptions } from '../../bucketstore/base/clock.ts';
+import type { Coverage } from './coverage.ts';
+import type { Timeline } from './time.ts';
+import type { CallKind, WaitKind } from './wait.ts';
+
+/** True time 0 on a right clock, ms since the epoch. */
+export const EPOCH_MS = 1_700_000_000_000;
+
+export interface SimProcessOptions {
+  readonly timeline: Timeline;
+  readonly coverage: Coverage;
+  /** Names this life of the process, once in a run; its random streams follow from it. */
+  readonly id: string;
+  /** How far its wall clock is from the right time. Default 0. */
+  readonly wallOffsetMs?: number;
+}
+
+interface Armed {
+  readonly kind: WaitKind | CallKind;
+  readonly action: () => void;
+}
+
+export class SimProcess {
+  readonly id: string;
+  /** The clocks that the code of this process is given. */
+  readonly clock: Clock;
+  readonly #timeline: Timeline;
+  readonly #coverage: Coverage;
+  readonly #waits = new Map<WaitKind, number>();
+  readonly #wall: SlowedClock;
+  readonly #monotonic: SlowedClock;
+  #armed: Armed[] = [];
+  #held: (() => void)[] = [];
+  #pausedUntilMs: number | null = null;
+  #crashed = false;
+  #connections = 0;
+
+  constructor({ timeline, coverage, id, wallOffsetMs = 0 }: SimProcessOptions) {
+    this.id = id;
+    this.#timeline = timeline;
+    this.#coverage = coverage;
+    this.#wall = new SlowedClock(EPOCH_MS + wallOffsetMs);
+    this.#monotonic = new SlowedClock(0);
+    this.clock = {
+      now: () => this.#wall.at(timeline.now),
+      monotonic: () => this.#monotonic.at(timeline.now),
+      sleep: (ms, options) => this.#sleep(ms, options),
+    };
+  }
+
+  get crashed(): boolean {
+    return this.#crashed;
+  }
+
+  get paused(): boolean {
+    return this.#pausedUntilMs !== null;
+  }
+
+  /** How many waits of each kind are outstanding; kinds without any are absent. */
+  get waits(): ReadonlyMap<WaitKind, number> {
+    return this.#waits;
+  }
+
+  /** A number for each connection to the bucket in turn: 0, 1, … */
+  nextConnection(): number {
+    this.#connections += 1;
+    return this.#connections - 1;
+  }
+
+  /**
+   * Stops the process for `ms`: nothing is delivered until then, and then all of it in order.
+   * @param hidden false: both its clocks show the pause (it was busy, or not scheduled). true:
+   *   neither does (its machine was suspended), only the bucket's `Date` tells. `monotonic`: the
+   *   monotonic clock stood still, the wall clock shows it.
+   *
+   * A pause within a pause lasts until the later end; clocks that one of them stops stand still
+   * from then on.
+   */
+  pause(ms: number, hidden: boolean | 'monotonic'): void {
+    if (this.#crashed) return;
+    const { now } = this.#timeline;
+    if (hidden === true) this.#wall.stop(now);
+    if (hidden !== false) this.#monotonic.stop(now);
+    const kind = hidden === true ? 'hidden pause' : hidden ? 'monotonic pause' : 'pause';
+    this.#coverage.count(kind);
+    this.#timeline.trace(`${this.id} ${kind} ${ms}`);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs ?? 0, Math.ceil(now + ms));
+    this.#timeline.at(this.#pausedUntilMs, () => this.#resume());
+  }
+
+  /** The wall clock is set, forward or back. Nothing fires. */
+  jumpWall(ms: number): void {
+    if (this.#crashed) return;
+    this.#wall.jump(ms);
+    this.#coverage.count('clock jump');
+    this.#timeline.trace(`${this.id} clock jump ${ms}`);
+  }
+
+  /** Ends the process. Counts `crash at <wait>` once for each kind of wait that it hit. */
+  crash(): void {
+    if (this.#crashed) return;
+    this.#crashed = true;
+    const kinds = [...this.#waits.keys()].sort();
+    for (const kind of kinds) this.#coverage.count(`crash at ${kind}`);
+    this.#timeline.trace(`${this.id} crash at ${kinds.join(', ')}`);
+    this.#waits.clear();
+    this.#armed = [];
+    this.#held = [];
+  }
+
+  /** Runs it now; at the end of the pause, after what was held before; or never after a crash. */
+  deliver(run: () => void): void {
+    if (this.#crashed) return;
+    if (this.#pausedUntilMs === null) run();
+    else this.#held.push(run);
+  }
+
+  /**
+   * Runs `action` once, at the next wait of that kind: for `… request` as a call has just been
+   * sent, for `… answer` as it has just taken effect, for a call kind without a stage whichever
+   * comes first.
+   */
+  when(kind: WaitKind | CallKind, action: () => void): void {
+    if (!this.#crashed) this.#armed.push({ kind, action });
+  }
+
+  /** Begins a wait, and fires what was armed for it. For the client of the bucket. */
+  enter(kind: WaitKind, call?: CallKind): void {
+    if (this.#crashed) return;
+    this.#waits.set(kind, (this.#waits.get(kind) ?? 0) + 1);
+    if (this.#armed.length === 0) return;
+    const isDue = (armed: Armed): boolean => armed.kind === kind || armed.kind === call;
+    const due = this.#armed.filter(isDue);
+    if (due.length === 0) return;
+    this.#armed = this.#armed.filter((armed) => !isDue(armed));
+    for (const { action } of due) action();
+  }
+
+  /** Ends a wait. */
+  leave(kind: WaitKind): void {
+    const count = this.#waits.get(kind) ?? 0;
+    if (count > 1) this.#waits.set(kind, count - 1);
+    else this.#waits.delete(kind);
+  }
+
+  #resume(): void {
+    const { now } = this.#timeline;
+    if (this.#crashed || this.#pausedUntilMs === null || now < this.#pausedUntilMs) return;
+    this.#pausedUntilMs = null;
+    this.#wall.start(now);
+    this.#monotonic.start(now);
+    const held = this.#held;
+    this.#held = [];
+    // One of them may pause or crash the process again: the rest is then held or dropped.
+    for (const run of held) this.deliver(run);
+  }
+
+  /** A sleep of nothing lasts 1 ms, as a timer's does: no loop can keep time from passing. */
+  #sleep(ms: number, { signal }: SleepOptions = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#crashed) return;
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const dueMs = this.clock.monotonic() + Math.max(ms || 0, 1);
+      let forget = (): void => {};
+      const end = (settle: () => void): void => {
+        if (this.#crashed) return;
+        this.leave('sleep');
+        forget();
+        settle();
+      };
+      let done = false;
+      const wake = (): void => {
+        if (done) return;
+        const leftMs = dueMs - this.clock.monotonic();
+        // The clock that it sleeps by stood still meanwhile.
+        if (leftMs > 0) event = this.#timeline.after(leftMs, ring);
+        else {
+          done = true;
+          end(resolve);
+        }
+      };
+      const ring = (): void => this.deliver(wake);
+      let event = this.#timeline.after(dueMs - this.clock.monotonic(), ring);
+      if (signal !== undefined) {
+        forget = onAbort(signal, () => {
+          done = true;
+          this.#timeline.cancel(event);
+          end(() => reject(signal.reason));
+        });
+      }
+      this.enter('sleep');
+    });
+  }
+}
+
+/** A clock that goes with true time but for the times it was stopped, and can be set. */
+class SlowedClock {
+  #offsetMs: number;
+  #stoppedMs: number | null = null;
+
+  constructor(offsetMs: number) {
+    this.#offsetMs = offsetMs;
+  }
+
+  at(now: number): number {
+    return this.#offsetMs + (this.#stoppedMs ?? now);
+  }
+
+  stop(now: number): void {
+    this.#stoppedMs ??= now;
+  }
+
+  start(now: number): void {
+    if (this.#stoppedMs === null) return;
+    this.#offsetMs -= now - this.#stoppedMs;
+    this.#stoppedMs = null;
+  }
+
+  jump(ms: number): void {
+    this.#offsetMs += ms;
+  }
+}
