@@ -22,7 +22,7 @@ export interface Command {
   readonly examples: readonly string[];
   /** More that help says, by line. */
   readonly notes?: readonly string[];
-  /** It asks for one change of a world: its errors say what became of that. */
+  /** It asks for a change: its errors begin with what became of that. */
   readonly writes?: true;
   /** Resolves with the exit status; failures are thrown. */
   run(context: CommandContext): Promise<number>;

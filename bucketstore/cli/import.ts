@@ -6,7 +6,8 @@ import { systemRandom } from '../base/random.ts';
 import { canonicalPath } from '../document/path.ts';
 import type { World } from '../world.ts';
 import { type Command, type CommandContext, clockOf, isSet, textFlag } from './command.ts';
-import { observeGenesis } from './genesis-observer.ts';
+import { genesisFailure, importFailure } from './failure.ts';
+import { type GenesisObserver, observeGenesis } from './genesis-observer.ts';
 import { ImportTally } from './import-tally.ts';
 import { importFiles } from './importer.ts';
 import { LOCATION_VARIABLE } from './location.ts';
@@ -17,6 +18,7 @@ export const importCommand: Command = {
   name: 'import',
   summary: 'Write a folder of Markdown files into a world; run again, it writes what has changed.',
   usage: 'DIR --to LOCATION',
+  writes: true,
   flags: {
     to: { type: 'string', value: 'LOCATION', help: 'The world; made when nothing is there.' },
     under: {
@@ -54,19 +56,27 @@ async function runImport(context: CommandContext): Promise<number> {
     throw new StoreError('NOT_FOUND', `there is no folder ${directory}`);
   }
   const genesis = observeGenesis();
-  return withWorld(
-    context,
-    location,
-    (world) => importInto(context, world, { directory, location, under, genesis }),
-    { create: true, components: { observer: genesis.observer } },
-  );
+  let opened = false;
+  try {
+    return await withWorld(
+      context,
+      location,
+      (world) => {
+        opened = true;
+        return importInto(context, world, { directory, location, under, genesis });
+      },
+      { create: true, components: { observer: genesis.observer } },
+    );
+  } catch (error) {
+    throw opened ? error : genesisFailure(error, genesis);
+  }
 }
 
 interface Job {
   readonly directory: string;
   readonly location: string;
   readonly under: string;
-  readonly genesis: { created(): boolean; counts(): Counts };
+  readonly genesis: GenesisObserver;
 }
 
 async function importInto(context: CommandContext, world: World, job: Job): Promise<number> {
@@ -83,22 +93,22 @@ async function importInto(context: CommandContext, world: World, job: Job): Prom
     under,
     onOutcome: tally.note,
   };
-  let failure: unknown = null;
+  let stopped: { readonly error: unknown } | null = null;
   try {
     await importFiles(parts, readMarkdownFiles(directory), signal);
+    signal.throwIfAborted();
   } catch (error) {
-    failure = error;
+    stopped = { error };
   }
   const { requests } = genesis.counts();
   tally.report({
     location: job.location,
     worldId: world.worldId,
     createdWorld: genesis.created(),
-    complete: failure === null && !signal.aborted,
+    complete: stopped === null,
     requests: difference(requests, before),
   });
-  if (failure !== null) throw failure;
-  signal.throwIfAborted();
+  if (stopped !== null) throw importFailure(stopped.error, tally);
   return tally.nothingImported ? 1 : 0;
 }
 

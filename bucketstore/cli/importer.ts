@@ -20,6 +20,8 @@ import type { LoadedFile } from './markdown-files.ts';
 export type FileOutcome =
   | { readonly kind: 'new' | 'changed' | 'unchanged'; readonly name: string; readonly path: string }
   | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
+  /** Sent, and it is not known whether it is committed; the import stops. */
+  | { readonly kind: 'unknown'; readonly name: string; readonly reason: string }
   /** Imported, but for something of its front matter. Comes before the outcome itself. */
   | { readonly kind: 'noted'; readonly name: string; readonly reason: string };
 
@@ -119,9 +121,10 @@ class Importer {
   }
 
   /** What the document must be for the file to become its next version; `same` when it need not. */
-  async #compare({ path, body, metadata }: Wanted): Promise<Expected | 'same'> {
+  async #compare(wanted: Wanted, view = this.#currentView()): Promise<Expected | 'same'> {
+    const { path, body, metadata } = wanted;
     try {
-      const info = await this.#currentView().stat(path);
+      const info = await view.stat(path);
       const same = info.bodyHash === formatHash(bodyHash(body));
       if (same && !info.archived && metadataEqual(info.metadata, metadata)) return 'same';
       return info.version;
@@ -130,6 +133,12 @@ class Importer {
       if (isStoreError(error) && error.code === 'NOT_FOUND') return 'absent';
       throw error;
     }
+  }
+
+  /** Whether somebody else, such as another import of the folder, has just written the same. */
+  async #isThereNow(wanted: Wanted): Promise<boolean> {
+    await using view = this.#parts.world.view();
+    return (await this.#compare(wanted, view)) === 'same';
   }
 
   #currentView(): View {
@@ -149,16 +158,25 @@ class Importer {
     const { name, ...request } = wanted;
     const { path } = wanted;
     const op = random.uuid();
+    // Once an answer was lost, a later attempt's failure says nothing of what was sent before it.
+    let unknown = false;
     for (let tries = 1; ; tries++) {
       try {
         await world.publish({ ...request, expected }, { op, deadlineMs: DEADLINE_MS });
         return onOutcome({ kind: expected === 'absent' ? 'new' : 'changed', name, path });
       } catch (error) {
         if (!isStoreError(error)) throw error;
+        if (error.code === 'CONFLICT' && (await this.#isThereNow(wanted))) {
+          return onOutcome({ kind: 'unchanged', name, path });
+        }
         if (OF_ONE_DOCUMENT.has(error.code)) {
           return onOutcome({ kind: 'skipped', name, reason: reasonOf(error) });
         }
-        if (!TO_TRY_AGAIN.has(error.code) || tries === TRIES_MAX) throw stopped(error, path);
+        unknown ||= error.outcome === 'unknown';
+        if (!TO_TRY_AGAIN.has(error.code) || tries === TRIES_MAX) {
+          if (unknown) onOutcome({ kind: 'unknown', name, reason: error.message });
+          throw stopped(error, path);
+        }
         await this.#parts.clock.sleep(250 * 2 ** tries * (0.5 + random.number() / 2));
       }
     }

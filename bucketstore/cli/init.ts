@@ -2,6 +2,7 @@
 import { StoreError } from '../base/errors.ts';
 import { isUuid } from '../base/uuid.ts';
 import { type Command, type CommandContext, textFlag } from './command.ts';
+import { genesisFailure } from './failure.ts';
 import { observeGenesis } from './genesis-observer.ts';
 import { withWorld, worldArguments } from './world.ts';
 
@@ -9,6 +10,7 @@ export const init: Command = {
   name: 'init',
   summary: 'Make a new, empty world at an empty location, after trying every guarantee it needs.',
   usage: 'LOCATION [--world-id UUID]',
+  writes: true,
   flags: {
     'world-id': { type: 'string', value: 'UUID', help: 'Its ID. Default: a random one.' },
   },
@@ -31,6 +33,8 @@ async function runInit(context: CommandContext): Promise<number> {
     create: true,
     ...(worldId === undefined ? {} : { worldId }),
     components: { observer: genesis.observer },
+  }).catch((error: unknown) => {
+    throw genesisFailure(error, genesis);
   });
   const created = genesis.created();
   const words = created ? `made world ${stat.worldId}` : `world ${stat.worldId} is there already`;

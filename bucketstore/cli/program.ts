@@ -2,11 +2,11 @@
  * The program without its process: reads a command line, runs one command, and gives its status.
  */
 import { parseArgs } from 'node:util';
-import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
-import { bucketFailure } from '../log/failure.ts';
+import { ERROR_CODES, StoreError } from '../base/errors.ts';
 import type { Components } from '../options.ts';
 import type { Command, CommandContext, FlagValue } from './command.ts';
 import { commands } from './commands.ts';
+import { storeErrorOf } from './failure.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { createOutput, describeError, type Stream } from './output.ts';
 
@@ -32,7 +32,7 @@ export async function runProgram(host: Host): Promise<number> {
     if (command === undefined) return other(host, name, args);
     return await runCommand(host, command, args, json);
   } catch (error) {
-    const failure = storeErrorOf(bucketFailure(error));
+    const failure = storeErrorOf(error);
     const words = describeError(failure, { json, writes: command?.writes === true });
     host.stderr.write(`${words}\n`);
     return ERROR_CODES[failure.code].exit;
@@ -109,14 +109,4 @@ function readArguments(command: Command, args: readonly string[]): ReadArguments
     const problem = error instanceof Error ? error.message : String(error);
     throw new StoreError('USAGE', `${problem}; see bucketstore ${command.name} --help`);
   }
-}
-
-/** Anything that is no answer of the store is a defect, and said as one. */
-function storeErrorOf(error: unknown): StoreError {
-  if (isStoreError(error)) return error;
-  if (error instanceof RangeError || error instanceof TypeError) {
-    return new StoreError('USAGE', error.message, { cause: error });
-  }
-  const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new StoreError('INTEGRITY', `a defect of bucketstore, please report it: ${problem}`);
 }

@@ -228,6 +228,50 @@ describe('importFiles()', () => {
     expect((await world.stat()).documents).toBe(100);
   });
 
+  it('takes what another import was first with as unchanged, and only what differs as conflict', async () => {
+    const clock = new ManualClock();
+    const bucket = createMemoryBucket({ timing: clock });
+    const open = (seed: number): Promise<World> => {
+      const components = { clock, random: new SeededRandom(seed), bucket };
+      return openWorld('memory:', { create: true, components });
+    };
+    await using one = await open(1);
+    await using other = await open(2);
+    const { signal } = new AbortController();
+    const first = partsFor(one, clock, 7);
+    const second = partsFor(other, clock, 8);
+    const count = 100;
+    const differing = 30;
+    async function* theirs(): AsyncGenerator<LoadedFile> {
+      for await (const file of madeFiles(count, () => undefined)) {
+        const differs = file.name === `${differing}.md`;
+        yield differs ? { kind: 'file', name: file.name, bytes: Buffer.from('theirs') } : file;
+      }
+    }
+    const both = Promise.all([
+      importFiles(
+        first.parts,
+        madeFiles(count, () => undefined),
+        signal,
+      ),
+      importFiles(second.parts, theirs(), signal),
+    ]);
+    await clock.run(both);
+    const all = [...first.outcomes, ...second.outcomes];
+    const ofKind = (kind: FileOutcome['kind']): FileOutcome[] => {
+      return all.filter((outcome) => outcome.kind === kind);
+    };
+    expect(ofKind('new')).toHaveLength(count);
+    expect(ofKind('unchanged')).toHaveLength(count - 1);
+    expect(ofKind('skipped')).toEqual([
+      expect.objectContaining({
+        name: `${differing}.md`,
+        reason: expect.stringContaining('CONFLICT'),
+      }),
+    ]);
+    expect((await one.stat()).documents).toBe(count);
+  });
+
   it('sends a document again under its operation when the bucket fails for a while', async () => {
     const clock = new ManualClock();
     const faulty = withFaults(createMemoryBucket({ timing: clock }), [], { timing: clock });

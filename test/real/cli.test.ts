@@ -105,6 +105,8 @@ describe('the program', () => {
     const told = Number(/not complete, .*imported (\d+) /.exec(out)?.[1]);
     const { documents } = JSON.parse((await runProgram('stat', location, '--json')).out);
     expect(documents).toBe(told);
+    const words = `bucketstore: committed ${told} files, not committed the rest: interrupted`;
+    expect(err).toContain(words);
     expect(told).toBeLessThan(count);
     const rest = await runProgram('import', folder, '--to', location, '--json');
     expect(JSON.parse(rest.out)).toMatchObject({ imported: count - told, unchanged: told });
