@@ -5,7 +5,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { Json } from '../base/canonical.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
-import type { BarrierEntry, ControlEntry } from './records.ts';
+import type { BarrierEntry, ControlEntry, SealEntry } from './records.ts';
 import { type Fields, isInteger } from './strict.ts';
 
 /** The `kind` of every control entry. */
@@ -55,18 +55,8 @@ export function controlFromFields(kind: ControlEntry['kind'], fields: Fields): C
     }
     case 'unpin':
       return { kind, op, id: fields.string('id') };
-    case 'seal': {
-      const reason = fields.choice('reason', SEAL_REASONS);
-      const successor = fields.optionalString('successor');
-      const location = fields.optionalString('location');
-      return {
-        kind,
-        op,
-        reason,
-        ...(successor === undefined ? {} : { successor }),
-        ...(location === undefined ? {} : { location }),
-      };
-    }
+    case 'seal':
+      return readSeal(op, fields);
     default:
       return assertNever(kind);
   }
@@ -81,16 +71,48 @@ export function readSequence(fields: Fields, name: string): Sequence {
   return value < 1 ? fields.fail(name, `${value} is no sequence`) : sequence(value);
 }
 
-function readBarrier(op: string, fields: Fields): BarrierEntry {
-  const plan = fields.string('plan');
-  const kept = fields.array('kept').map((item, index): readonly [Sequence, number] => {
+/**
+ * The member `kept`: checkpoints by sequence and epoch. Types only.
+ * @throws StoreError INTEGRITY
+ */
+export function readKept(fields: Fields): BarrierEntry['kept'] {
+  return fields.array('kept').map((item, index): readonly [Sequence, number] => {
     const [at, epoch, ...rest] = Array.isArray(item) ? item : [];
     if (!isInteger(at) || at < 1 || !isInteger(epoch) || rest.length > 0) {
       return fields.fail(`kept[${index}]`, 'not a sequence and an epoch');
     }
     return [sequence(at), epoch];
   });
-  if (!fields.has('schema1')) return { kind: 'barrier', op, plan, kept };
-  if (!fields.boolean('schema1')) return fields.fail('schema1', 'not true; absent otherwise');
-  return { kind: 'barrier', op, plan, kept, schema1: true };
+}
+
+/**
+ * The member `schema1`, which is true or absent.
+ * @throws StoreError INTEGRITY
+ */
+export function readSchema1(fields: Fields): boolean {
+  if (!fields.has('schema1')) return false;
+  return fields.boolean('schema1') || fields.fail('schema1', 'not true; absent otherwise');
+}
+
+function readBarrier(op: string, fields: Fields): BarrierEntry {
+  const plan = fields.string('plan');
+  const kept = readKept(fields);
+  return { kind: 'barrier', op, plan, kept, ...(readSchema1(fields) ? { schema1: true } : {}) };
+}
+
+/**
+ * What a seal says beside its kind and operation. Types only.
+ * @throws StoreError INTEGRITY
+ */
+export function readSeal(op: string, fields: Fields): SealEntry {
+  const reason = fields.choice('reason', SEAL_REASONS);
+  const successor = fields.optionalString('successor');
+  const location = fields.optionalString('location');
+  return {
+    kind: 'seal',
+    op,
+    reason,
+    ...(successor === undefined ? {} : { successor }),
+    ...(location === undefined ? {} : { location }),
+  };
 }

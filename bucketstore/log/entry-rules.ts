@@ -150,12 +150,12 @@ function controlProblem(entry: ControlEntry): string | null {
       return hashProblem('plan', entry.plan);
     case 'pin':
       return (
-        pinIdProblem(entry.id) ??
+        pinIdProblem('id', entry.id) ??
         textProblem('owner', entry.owner, OWNER_BYTES_MAX) ??
         rangeProblem('expires', entry.expires, 0, SECONDS_MAX)
       );
     case 'unpin':
-      return pinIdProblem(entry.id);
+      return pinIdProblem('id', entry.id);
     case 'seal':
       return sealProblem(entry);
   }
@@ -163,8 +163,13 @@ function controlProblem(entry: ControlEntry): string | null {
 
 function barrierProblem(entry: BarrierEntry): string | null {
   if (entry.kept.length === 0) return 'kept: empty';
+  return keptProblem(entry.kept) ?? hashProblem('plan', entry.plan);
+}
+
+/** Null when kept checkpoints have a sequence and an epoch each, in ascending order. */
+export function keptProblem(kept: BarrierEntry['kept']): string | null {
   let before: readonly [number, number] = [0, 0];
-  for (const [index, [at, epoch]] of entry.kept.entries()) {
+  for (const [index, [at, epoch]] of kept.entries()) {
     const problem =
       rangeProblem(`kept[${index}][0]`, at, 1, Number.MAX_SAFE_INTEGER) ??
       rangeProblem(`kept[${index}][1]`, epoch, 1, EPOCH_MAX);
@@ -175,7 +180,7 @@ function barrierProblem(entry: BarrierEntry): string | null {
     }
     before = [at, epoch];
   }
-  return hashProblem('plan', entry.plan);
+  return null;
 }
 
 function sealProblem(entry: SealEntry): string | null {
@@ -190,6 +195,7 @@ function sealProblem(entry: SealEntry): string | null {
   );
 }
 
-function pinIdProblem(id: string): string | null {
-  return PIN_ID.test(id) ? null : 'id: not 1 to 128 of A-Z, a-z, 0-9, ".", "_", "-"';
+/** Null when `id` can name a pin. */
+export function pinIdProblem(field: string, id: string): string | null {
+  return PIN_ID.test(id) ? null : `${field}: not 1 to 128 of A-Z, a-z, 0-9, ".", "_", "-"`;
 }

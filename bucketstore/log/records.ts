@@ -170,6 +170,51 @@ export interface Start {
   readonly root: { readonly epoch: number; readonly hash: string } | null;
 }
 
+/**
+ * A checkpoint: where its contents lie, and the control state that replay goes on from, since the
+ * slots that decided it may be gone. All but `root` is a function of the log up to it (I4).
+ */
+export interface CheckpointRecord {
+  readonly worldId: string;
+  readonly incarnationId: string;
+  /** The last sequence of a slot. */
+  readonly sequence: Sequence;
+  /** SHA-256 of that slot. */
+  readonly slot: string;
+  /** That slot's time, ms since the epoch. */
+  readonly time: number;
+  /** Documents in it, archived ones included. */
+  readonly documents: number;
+  /** Of the next slot: `start.epoch` plus the barriers up to here. */
+  readonly epoch: number;
+  readonly floor: { readonly at: Sequence; readonly mutation: Sequence };
+  /** The last sequence that was a mutation; the start's when none was. */
+  readonly mutation: Sequence;
+  /** The open deletion plan. */
+  readonly plan: string | null;
+  /** What the latest barrier named; empty when there was none. */
+  readonly kept: BarrierEntry['kept'];
+  /** Schema 1 objects were given up. */
+  readonly schema1: boolean;
+  /** In the order of their sequences. */
+  readonly pins: readonly (readonly [id: string, sequence: Sequence])[];
+  readonly swept: Swept;
+  /** The seal, when the slot is one. */
+  readonly successor: Omit<SealEntry, 'kind'> | null;
+  /** Its epoch is the one the checkpoint was written in, which its key names: never an older one. */
+  readonly root: { readonly epoch: number; readonly hash: string };
+}
+
+/** How much a sweep would free. */
+export interface Swept {
+  /** The plan cleared last. */
+  readonly plan: string | null;
+  /** Versions pruned since the latest barrier; since the start when there was none. */
+  readonly pruned: number;
+  /** Versions retained. */
+  readonly retained: number;
+}
+
 /** Limits that are part of format 1. */
 export const SLOT_ENTRIES_MAX = 256;
 export const SLOT_INLINED_BYTES_MAX = 1_048_576;
@@ -178,5 +223,6 @@ export const SLOT_BYTES_MAX = 4_194_304;
 export const ENTRY_BYTES_MAX = 16_384;
 export const GROUP_ENTRIES_MAX = 64;
 export const INLINE_BYTES_MAX = 65_536;
+export const CHECKPOINT_RECORD_BYTES_MAX = 1_048_576;
 export const DOCUMENTS_MAX = 16_777_216;
 export const VERSION_MAX = 2_147_483_647;

@@ -4,7 +4,7 @@
  * Method: damage from one fixed seed; `test/real/log-fuzz.test.ts` goes on with others.
  */
 import { test } from 'vitest';
-import { fuzzMarkers, fuzzSlots } from './fuzz.ts';
+import { fuzzCheckpoints, fuzzMarkers, fuzzSlots } from './fuzz.ts';
 
 test('a damaged slot is refused, or is another valid slot', () => {
   fuzzSlots(1, 800);
@@ -12,4 +12,8 @@ test('a damaged slot is refused, or is another valid slot', () => {
 
 test('a damaged marker is refused, or of another format', () => {
   fuzzMarkers(1, 1000);
+});
+
+test('a damaged checkpoint record is refused, or is another valid one', () => {
+  fuzzCheckpoints(1, 400);
 });

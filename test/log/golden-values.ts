@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';
-import type { Entry, Marker, WriteEntry } from '../../bucketstore/log/records.ts';
+import type { CheckpointRecord, Entry, Marker, WriteEntry } from '../../bucketstore/log/records.ts';
 import type { SlotBody, SlotInput } from '../../bucketstore/log/slot.ts';
 
 const WORLD = '52b471f7-8d38-4c89-b44a-6f4f8b1a4f48';
@@ -103,6 +103,65 @@ export const GOLDEN_MARKERS: { readonly [file: string]: Marker } = {
       documents: 16_777_216,
       epoch: 4_294_967_295,
       root: { epoch: 4_294_967_295, hash: sha256Hex('root') },
+    },
+  },
+};
+
+const FIRST_CHECKPOINT: CheckpointRecord = {
+  worldId: WORLD,
+  incarnationId: LIFE,
+  sequence: sequence(1024),
+  slot: sha256Hex('slot'),
+  time: 1_787_400_000_250,
+  documents: 900,
+  epoch: 1,
+  floor: { at: sequence(2), mutation: sequence(1) },
+  mutation: sequence(1024),
+  plan: null,
+  kept: [],
+  schema1: false,
+  pins: [],
+  swept: { plan: null, pruned: 0, retained: 1023 },
+  successor: null,
+  root: { epoch: 1, hash: sha256Hex('root') },
+};
+const SWEPT_CHECKPOINT: CheckpointRecord = {
+  ...FIRST_CHECKPOINT,
+  sequence: sequence(9_007_199_254_740_991),
+  epoch: 4,
+  floor: { at: sequence(4097), mutation: sequence(4095) },
+  mutation: sequence(9_007_199_254_740_990),
+  kept: [
+    [sequence(1024), 1],
+    [sequence(4096), 2],
+    [sequence(4096), 3],
+  ],
+  swept: { plan: sha256Hex('plan before'), pruned: 17, retained: 4000 },
+  root: { epoch: 4_294_967_295, hash: sha256Hex('root') },
+};
+
+export const GOLDEN_CHECKPOINTS: { readonly [file: string]: CheckpointRecord } = {
+  'checkpoint-first.json': FIRST_CHECKPOINT,
+  'checkpoint-sweep.json': {
+    ...SWEPT_CHECKPOINT,
+    plan: PLAN,
+    schema1: true,
+    pins: [
+      ['backup-2026.08', sequence(4999)],
+      ['A_b', sequence(5000)],
+    ],
+  },
+  'checkpoint-closed.json': {
+    ...SWEPT_CHECKPOINT,
+    successor: { op: op(25), reason: 'closed' },
+  },
+  'checkpoint-moved.json': {
+    ...SWEPT_CHECKPOINT,
+    successor: {
+      op: op(26),
+      reason: 'move',
+      successor: '3f0c2b7e-9d55-4c1b-a8d4-5a6be0f1c922',
+      location: 's3://elsewhere/worlds/hello',
     },
   },
 };

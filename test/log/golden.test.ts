@@ -6,16 +6,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { sha256HexPortable } from '../../bucketstore/base/digest.ts';
+import {
+  decodeCheckpointRecord,
+  encodeCheckpointRecord,
+} from '../../bucketstore/log/checkpoint-record.ts';
 import { encodeMarker, recogniseHead } from '../../bucketstore/log/marker.ts';
 import { slotKey } from '../../bucketstore/log/names.ts';
 import { decodeSlot, encodeSlot } from '../../bucketstore/log/slot.ts';
-import { GOLDEN_MARKERS, GOLDEN_SLOTS } from './golden-values.ts';
+import { keyOfRecord } from './checkpoint-values.ts';
+import { GOLDEN_CHECKPOINTS, GOLDEN_MARKERS, GOLDEN_SLOTS } from './golden-values.ts';
 
 const FOLDER = new URL('../golden/format-1/', import.meta.url);
 const HASHES: { readonly [file: string]: string } = {
   'archive.slot': 'b09b3ec2a86170fe50ab72e0b6a7ebb803b235e5e4135fad21dfded543d2fb66',
   'barrier-schema1.slot': 'a6f5a95da727285e9f5bb0ccb89b1ea654b286d02d7d095396772e92b220484d',
   'barrier.slot': '415443af0befa9e0a88540730560a193a5e3f78ccf5849bbf2be3bedbff03c9d',
+  'checkpoint-closed.json': '0d085a5ad8de051755800585f7dbc2c9e2480e53ed7df32bb84405810a776689',
+  'checkpoint-first.json': '8a2f827d51adf9c8c635ff84582e9915992a4d9b1040f4cf2ce3cad1f770f369',
+  'checkpoint-moved.json': '9f0011db5e7d25018b71c271d766bed83b8f241760bf5d38d86b1fca9b94c903',
+  'checkpoint-sweep.json': '0c24d238eed94447dcbdafe352a6506576065b017954d68311045339b5d8740c',
   'clear.slot': 'd06754391427b507c08e66288e21e7b3b03998bbd1b367c93652335e9f64f361',
   'floor.slot': 'fa38c842a5ed8f9bc3bae05f85735e3c836259d44014c5042e3e2f03f03070e6',
   'group.slot': '6039f64821c6f1e205d4ba8f71b33798dddb000b5bc4dde4c6f3054caf6f0fcf',
@@ -38,7 +47,7 @@ test('the golden files are the ones that were listed, unchanged', () => {
   for (const [file, hash] of Object.entries(HASHES)) {
     expect(sha256HexPortable(read(file)), file).toBe(hash);
   }
-  const cases = [...Object.keys(GOLDEN_MARKERS), ...Object.keys(GOLDEN_SLOTS)];
+  const cases = [GOLDEN_MARKERS, GOLDEN_CHECKPOINTS, GOLDEN_SLOTS].flatMap(Object.keys);
   expect(cases.sort()).toEqual(Object.keys(HASHES).sort());
 });
 
@@ -49,6 +58,16 @@ describe.each(Object.entries(GOLDEN_MARKERS))('%s', (file, marker) => {
 
   test('is still written', () => {
     expect(Buffer.compare(encodeMarker(marker), read(file))).toBe(0);
+  });
+});
+
+describe.each(Object.entries(GOLDEN_CHECKPOINTS))('%s', (file, record) => {
+  test('is still read', () => {
+    expect(decodeCheckpointRecord(keyOfRecord(record), read(file))).toEqual(record);
+  });
+
+  test('is still written', () => {
+    expect(Buffer.compare(encodeCheckpointRecord(record), read(file))).toBe(0);
   });
 });
 

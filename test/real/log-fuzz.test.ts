@@ -5,7 +5,7 @@
  */
 import { test } from 'vitest';
 import { fuzzFrontMatter, fuzzStored } from '../document/fuzz.ts';
-import { fuzzMarkers, fuzzSlots } from '../log/fuzz.ts';
+import { fuzzCheckpoints, fuzzMarkers, fuzzSlots } from '../log/fuzz.ts';
 
 const SECONDS = Number(process.env['BUCKETSTORE_FUZZ_SECONDS'] ?? 2);
 const SEED = Number(process.env['BUCKETSTORE_FUZZ_SEED'] ?? Date.now() % 2 ** 31);
@@ -16,6 +16,7 @@ test(`the decoders bear ${SECONDS} s of damage`, { timeout: (SECONDS + 60) * 100
   do {
     fuzzSlots(seed, 300);
     fuzzMarkers(seed, 300);
+    fuzzCheckpoints(seed, 300);
     fuzzStored(seed, 300);
     fuzzFrontMatter(seed, 300);
     seed++;
