@@ -201,7 +201,7 @@ export interface CheckpointRecord {
   readonly swept: Swept;
   /** The seal, when the slot is one. */
   readonly successor: Omit<SealEntry, 'kind'> | null;
-  /** Its epoch is the one the checkpoint was written in, which its key names: never an older one. */
+  /** Its epoch is the one the checkpoint was written in, as in its name; never an older one. */
   readonly root: { readonly epoch: number; readonly hash: string };
 }
 

@@ -1,8 +1,9 @@
 /**
- * Damage for the decoders: valid slots, markers and checkpoint records with bytes flipped, cut, repeated and swapped,
- * and with texts put in that mean something to a parser. Half of the slots get a checksum that is
- * right again. All of it follows from a seed. A decoder may accept its own encoding, or refuse by
- * INTEGRITY (or say that the format is newer), and nothing else.
+ * Damage for the decoders: valid slots, markers and checkpoint records with bytes flipped, cut,
+ * repeated and swapped, and with texts put in that mean something to a parser. Half of the slots
+ * and records get a checksum that is right again. All of it follows from a seed. A decoder may
+ * accept its own encoding, or refuse by INTEGRITY (or say that the format is newer), and nothing
+ * else.
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
