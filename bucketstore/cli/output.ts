@@ -1,6 +1,10 @@
-/** How the program speaks: results to standard output, everything else to standard error. */
+/**
+ * How the program speaks: results to standard output, everything else to standard error. What it
+ * says to a person is shown as it is, whoever wrote it: nothing of it acts on the terminal.
+ */
 import type { StoreError } from '../base/errors.ts';
 import type { Output } from './command.ts';
+import { visible } from './visible.ts';
 
 /** Where output goes: what a process's streams have of what is needed here. */
 export interface Stream {
@@ -19,12 +23,12 @@ export function createOutput(json: boolean, out: Stream, err: Stream): Output {
     json,
     line(text) {
       clear();
-      if (!json) out.write(`${text}\n`);
+      if (!json) out.write(`${visible(text)}\n`);
     },
     result(value, lines) {
       clear();
       if (json) out.write(`${JSON.stringify(value)}\n`);
-      else for (const line of lines) out.write(`${line}\n`);
+      else for (const line of lines) out.write(`${visible(line)}\n`);
     },
     bytes(bytes) {
       clear();
@@ -32,12 +36,12 @@ export function createOutput(json: boolean, out: Stream, err: Stream): Output {
     },
     progress(text) {
       if (err.isTTY !== true || json) return;
-      err.write(`\r\u001b[K${text}`);
+      err.write(`\r\u001b[K${visible(text)}`);
       shown = true;
     },
     warn(text) {
       clear();
-      err.write(`bucketstore: ${text}\n`);
+      err.write(`bucketstore: ${visible(text)}\n`);
     },
   };
 }
@@ -51,9 +55,15 @@ export function describeError(
   { json, writes }: { readonly json: boolean; readonly writes: boolean },
 ): string {
   if (json) return JSON.stringify({ error: error.toJSON() });
-  const message = error.message.replaceAll('\n', ' ');
+  const message = messageOf(error).replaceAll('\n', ' ');
   const { outcome } = error;
   const said = outcome === null || message.startsWith(outcome);
   const words = writes && !said ? `${outcome}: ${message}` : message;
-  return `bucketstore: ${words} [${error.code}]`;
+  return `bucketstore: ${visible(words)} [${error.code}]`;
+}
+
+function messageOf({ code, message, details: { key } }: StoreError): string {
+  return code === 'INVALID_META' && key !== undefined
+    ? `metadata key "${key}": ${message}`
+    : message;
 }

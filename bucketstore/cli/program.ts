@@ -29,6 +29,7 @@ export async function runProgram(host: Host): Promise<number> {
   const json = host.argv.includes('--json');
   const command = commands.find((one) => one.name === name);
   try {
+    checkEncoding(host.argv);
     if (command === undefined) return other(host, name, args);
     return await runCommand(host, command, args, json);
   } catch (error) {
@@ -37,6 +38,19 @@ export async function runProgram(host: Host): Promise<number> {
     host.stderr.write(`${words}\n`);
     return ERROR_CODES[failure.code].exit;
   }
+}
+
+/**
+ * Node puts U+FFFD for what is not UTF-8 in an argument; what was meant can then no longer be told.
+ */
+function checkEncoding(argv: readonly string[]): void {
+  const broken = argv.find((argument) => argument.includes('\ufffd'));
+  if (broken === undefined) return;
+  throw new StoreError(
+    'USAGE',
+    `the argument "${broken}" is not UTF-8 (or has a U+FFFD, which stands for what is not): what ` +
+      'it names cannot be told',
+  );
 }
 
 /** Help, and what is no command. */

@@ -18,7 +18,8 @@ export class Guide {
   }
 
   say(...lines: readonly string[]): void {
-    for (const line of lines) this.#context.output.line(line);
+    const single = lines.flatMap((line) => line.split('\n'));
+    for (const line of single) this.#context.output.line(line);
   }
 
   /** The next step, in words. */
