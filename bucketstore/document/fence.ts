@@ -22,8 +22,16 @@ export const FRONT_MATTER_BYTES_MAX = 65_536;
 export type Fenced =
   /** No opening fence. */
   | { readonly kind: 'none'; readonly bodyStart: 0 }
-  /** An opening fence and no closing one. `keyed` when what follows looked like front matter. */
-  | { readonly kind: 'unclosed'; readonly bodyStart: 0; readonly keyed: boolean }
+  /**
+   * An opening fence and no closing one. `keyed` when what follows looked like front matter; `long`
+   * when the body goes on where the search ends.
+   */
+  | {
+      readonly kind: 'unclosed';
+      readonly bodyStart: 0;
+      readonly keyed: boolean;
+      readonly long: boolean;
+    }
   /** Two fences around something else; `line` is the one that says so, the first being line 1. */
   | { readonly kind: 'text'; readonly bodyStart: 0; readonly line: number }
   /**
@@ -58,7 +66,8 @@ export function findFrontMatter(body: Uint8Array): Fenced {
     if (content === 'comment') comment ||= number;
     else if (content !== 'blank') first = { number, keyed: content === 'key' };
   }
-  return { kind: 'unclosed', bodyStart: 0, keyed: first?.keyed ?? false };
+  const long = line.next < body.length;
+  return { kind: 'unclosed', bodyStart: 0, keyed: first?.keyed ?? false, long };
 }
 
 const NONE: Fenced = { kind: 'none', bodyStart: 0 };

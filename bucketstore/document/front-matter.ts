@@ -12,7 +12,7 @@
  *   counts. What does not fit the metadata rules (a reserved key, other characters, more than 50
  *   keys or 1,024 bytes) is left out with a problem, and the rest is kept.
  * - A text of several lines becomes one line, its breaks spaces; a list becomes its items joined by
- *   commas (`tags`) or by `, `. Maps, lists in lists and aliases are left out with a problem. A key
+ *   commas (`tags`, none of which may hold one) or by `, `, those that hold a comma in quotes. Maps, lists in lists and aliases are left out with a problem. A key
  *   without a value says nothing.
  */
 import {
@@ -27,7 +27,7 @@ import {
   type ParsedNode,
   Parser,
 } from 'yaml';
-import { findFrontMatter } from './fence.ts';
+import { FRONT_MATTER_BYTES_MAX, findFrontMatter } from './fence.ts';
 import {
   checkMetadata,
   emptyMetadata,
@@ -67,9 +67,7 @@ export function readFrontMatter(body: Uint8Array): FrontMatter {
       return nothing(0);
     case 'unclosed':
       // A thematic break in front of text is no mistake; one in front of keys probably is.
-      return fenced.keyed
-        ? nothing(0, { line: 1, reason: 'a "---" that is never closed' })
-        : nothing(0);
+      return fenced.keyed ? nothing(0, { line: 1, reason: whyOpen(fenced.long) }) : nothing(0);
     case 'text':
       return nothing(0, { line: fenced.line, reason: 'is not "key: value", so the block is text' });
     case 'block': {
@@ -80,6 +78,11 @@ export function readFrontMatter(body: Uint8Array): FrontMatter {
     default:
       return fenced satisfies never;
   }
+}
+
+function whyOpen(long: boolean): string {
+  if (!long) return 'a "---" that is never closed';
+  return `a "---" that nothing closes within ${FRONT_MATTER_BYTES_MAX} bytes: too long`;
 }
 
 function nothing(bodyStart: number, ...problems: FrontMatterProblem[]): FrontMatter {
@@ -204,7 +207,19 @@ function textOf(name: string, value: ParsedNode | null): string | { readonly rea
     const text = oneLine(String(item.value));
     if (text !== '') items.push(text);
   }
-  return items.join(name === 'tags' ? ',' : ', ');
+  return name === 'tags' ? joinTags(items) : items.map(quoted).join(', ');
+}
+
+/** Tags are stored between commas, so none can hold one: split, it would be others. */
+function joinTags(tags: readonly string[]): string | { readonly reason: string } {
+  const broken = tags.find((tag) => tag.includes(','));
+  if (broken === undefined) return tags.join(',');
+  return { reason: `a tag holds no comma, and "${broken}" does` };
+}
+
+/** An item that holds a comma keeps its quotes, without which it would be two. */
+function quoted(item: string): string {
+  return item.includes(',') ? `"${item.replace(/["\\]/g, '\\$&')}"` : item;
 }
 
 function oneLine(text: string): string {

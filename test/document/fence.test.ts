@@ -85,8 +85,11 @@ describe('`findFrontMatter()`', () => {
     const fill = (length: number): string =>
       `${head}${'x'.repeat(length - head.length - 1)}\n---\n`;
     expect(find(fill(FRONT_MATTER_BYTES_MAX - 1))).toMatchObject({ kind: 'block' });
-    expect(find(fill(FRONT_MATTER_BYTES_MAX))).toMatchObject({ kind: 'unclosed' });
-    expect(find(`---\n${'a: b\n'.repeat(400_000)}`)).toMatchObject({ kind: 'unclosed' });
+    const beyond = { kind: 'unclosed', keyed: true, long: true };
+    expect(find(fill(FRONT_MATTER_BYTES_MAX))).toMatchObject(beyond);
+    expect(find(`---\n${'a: b\n'.repeat(400_000)}`)).toMatchObject(beyond);
+    const open = fill(FRONT_MATTER_BYTES_MAX).replace(/\n---\n$/, '');
+    expect(find(open)).toMatchObject({ kind: 'unclosed', keyed: true, long: false });
   });
 
   it('decides for any bytes, within them', () => {

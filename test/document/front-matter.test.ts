@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FRONT_MATTER_BYTES_MAX } from '../../bucketstore/document/fence.ts';
 import { type FrontMatter, readFrontMatter } from '../../bucketstore/document/front-matter.ts';
 import { checkMetadata } from '../../bucketstore/document/metadata.ts';
 
@@ -112,6 +113,35 @@ describe('`readFrontMatter()`', () => {
     });
   });
 
+  it('keeps the commas inside the items of a list apart from those between them', () => {
+    const found = block(
+      'authors: ["Doe, Jane", Bob, "Roe, ""Jo"""]'.replaceAll('""', '\\"'),
+      'places:',
+      "  - 'Paris, France'",
+      '  - Rome',
+      'one: ["a, b"]',
+      'plain: [a, b]',
+      'scalar: "a, b"',
+    );
+    expect(found.problems).toEqual([]);
+    expect(plain(found)).toEqual({
+      authors: '"Doe, Jane", Bob, "Roe, \\"Jo\\""',
+      places: '"Paris, France", Rome',
+      one: '"a, b"',
+      plain: 'a, b',
+      scalar: 'a, b',
+    });
+  });
+
+  it('takes no tag that holds a comma, which would be two, and says so', () => {
+    const found = block('title: T', 'tags: ["one, two", three]');
+    expect(plain(found)).toEqual({ title: 'T' });
+    expect(found.problems).toEqual([
+      { line: 3, key: 'tags', reason: 'a tag holds no comma, and "one, two" does' },
+    ]);
+    expect(plain(block('tags: "one, two"'))).toEqual({ tags: 'one,two' });
+  });
+
   it('lets the first of repeated keys count', () => {
     const found = block('title: A', 'title: B', 'Title: C');
     expect(plain(found)).toEqual({ title: 'A' });
@@ -198,6 +228,15 @@ describe('broken front matter', () => {
       problems: [{ line: 1 }],
     });
     expect(read('---\n\nzebras\n\n---\n')).toMatchObject({ bodyStart: 0, problems: [{ line: 3 }] });
+  });
+
+  it('says of a block beyond its limit that it is too long, not that it is never closed', () => {
+    const lines = Array.from({ length: 8000 }, (_, i) => `key-${i}: value`);
+    const [problem] = block(...lines).problems;
+    expect(problem).toMatchObject({ line: 1, reason: expect.stringContaining('too long') });
+    expect(problem?.reason).toContain(String(FRONT_MATTER_BYTES_MAX));
+    const [open] = read(`---\n${lines.slice(0, 5).join('\n')}\n`).problems;
+    expect(open).toMatchObject({ line: 1, reason: expect.stringContaining('never closed') });
   });
 
   it('skips a block that is not UTF-8', () => {
