@@ -131,7 +131,7 @@ export class ForgedWorld {
     this.#now.set(path, now);
     const hashes = { bodyHash: sha256Hex(body), storedHash: etag };
     const at = staged ? { epoch: this.epoch } : 'slot';
-    const catalog = { title: path.slice(1), metadata };
+    const catalog = { title: path.slice(1, 100), metadata };
     const fields = { kind: 'write', ...common, verb, version, modified: 1, catalog, at };
     return { entry: { ...fields, ...hashes, ...change.spoil } as Entry, bytes, now };
   }
