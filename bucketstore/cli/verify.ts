@@ -10,9 +10,11 @@ export const verify: Command = {
   summary: 'Read a world from its marker to its tip, and name every object that is not right.',
   usage: 'LOCATION [--deep]',
   flags: {
-    deep: { type: 'boolean', help: 'Read large bodies too; else only their sizes are asked for.' },
+    deep: { type: 'boolean', help: 'Read bodies in blobs too; else they are only asked for.' },
   },
   notes: [
+    'Without --deep the bodies in blobs (by default those above 16 KiB) are not read: that one is',
+    'gone is seen, that one was cut or changed is not.',
     'Exit status 6 when anything is wrong. Writes nothing; safe beside any number of writers.',
   ],
   examples: [
@@ -42,14 +44,20 @@ function countsLine({ slots, entries, inlined, blobs }: VerifyCounts): string {
 
 function reportLines(report: VerifyReport): readonly string[] {
   const { worldId, problems, problemCount, strays, earlier, deep } = report;
-  const unread = report.blobs > 0 && !deep ? ' (blobs by size only; --deep reads them)' : '';
+  const unread = report.blobs > 0 && !deep;
   return [
     `world ${worldId ?? 'unknown'}, sequence ${report.sequence}, ${report.documents} documents`,
-    `checked ${countsLine(report)}${unread}`,
+    `checked ${countsLine(report)}${unread ? ' (not read: they are there, no more)' : ''}`,
     ...strays.map((key) => `unused: ${key} lies inside another slot's range`),
     ...(earlier > 0 ? [`unused: ${earlier} slots of an earlier life`] : []),
     ...problems.map(({ object, problem }) => `wrong: ${object}: ${problem}`),
     ...(problemCount > problems.length ? [`and ${problemCount - problems.length} more`] : []),
-    problemCount === 0 ? 'all is as it must be' : `${problemCount} problems`,
+    verdict(problemCount, unread),
   ];
+}
+
+function verdict(problemCount: number, unread: boolean): string {
+  if (problemCount > 0) return `${problemCount} problems`;
+  if (!unread) return 'all is as it must be';
+  return 'all that was read is as it must be; bodies in blobs were not read: use --deep';
 }

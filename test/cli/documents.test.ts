@@ -186,6 +186,24 @@ describe('put and get', () => {
 });
 
 describe('append', () => {
+  it('adds `type: Document` where there is no type, but not to an index or a log', async () => {
+    const location = await worldFor('append-type');
+    for (const path of ['/a.md', '/b.md', '/log.md', '/index.md']) {
+      await put(location, path, path === '/b.md' ? '---\ntype: Note\n---\n' : 'a');
+      await runCommand(['append', location, path, '--meta', 'x=1'], { input: 'more' });
+    }
+    const types: unknown[] = [];
+    for (const path of ['/a.md', '/b.md', '/log.md', '/index.md']) {
+      types.push((await runJson<Stat>(['stat', location, path])).metadata);
+    }
+    expect(types).toEqual([
+      { type: 'Document', x: '1' },
+      { type: 'Note', x: '1' },
+      { x: '1' },
+      { x: '1' },
+    ]);
+  });
+
   it('adds to whichever version is there, or to the expected one only', async () => {
     const location = await worldFor('append');
     await put(location, '/log.md', 'one');
