@@ -4,6 +4,7 @@
  * below the floor, where names were freed, and nowhere else.
  *
  * It is fed with every create and delete that took effect, in order, and knows nothing of stores.
+ * Times are whole ms.
  */
 import {
   decodeMarker,

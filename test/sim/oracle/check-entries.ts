@@ -1,0 +1,122 @@
+/**
+ * Entries of the log against the calls that asked for them: nothing is there that nobody asked for,
+ * and each is what was asked, on a state that met its conditions.
+ */
+import type { CalledMutation, Violation } from '../history.ts';
+import { type Attempts, entriesOf, pair } from './attempts.ts';
+import { appended } from './document-model.ts';
+import type { GhostEntry } from './ghost-document.ts';
+import type { GhostLog } from './ghost-log.ts';
+import type { GhostWorld } from './ghost-state.ts';
+
+type Metadata = { readonly [key: string]: string } | null;
+
+export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
+  const { world } = ghost;
+  if (world === null) return [];
+  const found: Violation[] = [];
+  const asked = new Set<number>();
+  for (const [op, attempts] of calls) {
+    const entries = entriesOf(world, op);
+    const [first] = entries;
+    const [attempt] = attempts;
+    if (first === undefined || attempt === undefined) continue;
+    const landedAt = ghost.landedAt(first.sequence) ?? 0;
+    if (landedAt < attempt.called) {
+      found.push({ rule: 'exactly once', detail: `operation ${op} landed before it was called` });
+    }
+    for (const { mutation, item } of pair(attempt.mutations, entries)) {
+      asked.add(item.sequence);
+      const problem = mutation === null ? 'was not asked for' : problemOf(world, mutation, item);
+      if (problem !== null) found.push({ rule: 'content', detail: `${where(item)}: ${problem}` });
+      if (mutation !== null) found.push(...checkConditions(world, mutation, item));
+    }
+  }
+  for (const entry of world.entries.values()) {
+    if (asked.has(entry.sequence)) continue;
+    found.push({ rule: 'exactly once', detail: `${where(entry)}: nobody asked for it` });
+  }
+  return found;
+}
+
+/** What an entry says that its mutation does not, or null. */
+function problemOf(world: GhostWorld, mutation: CalledMutation, entry: GhostEntry): string | null {
+  if (mutation.kind === 'archive') {
+    const right = entry.kind === 'archive' && entry.archived === mutation.archived;
+    return right ? null : 'is another change';
+  }
+  if (entry.verb !== mutation.kind) return 'is another change';
+  const versions = world.documents.get(entry.path)?.versions;
+  const version = versions?.get(entry.version);
+  // Its bytes are missing, which is told elsewhere.
+  if (version === undefined) return null;
+  const before = versions?.get(entry.version - 1);
+  const appends = mutation.kind === 'append';
+  const old = appends && before !== undefined ? Buffer.from(before.body).toString() : '';
+  const body = appends ? appended(old, mutation.body) : mutation.body;
+  if (Buffer.from(version.body).toString() !== body) return 'has another body';
+  const metadata = appends
+    ? merged(before?.metadata ?? null, mutation.metadata, entry.path)
+    : mutation.metadata;
+  return same(normal(metadata), normal(version.metadata)) ? null : 'has other metadata';
+}
+
+/** The expectation, and what another document had to be, just before the entry. */
+function checkConditions(
+  world: GhostWorld,
+  { expected, requires }: CalledMutation,
+  entry: GhostEntry,
+): Violation[] {
+  const found: Violation[] = [];
+  const state = (path: string) => world.documents.get(path)?.states.at(entry.sequence - 1);
+  const before = state(entry.path);
+  const version = before?.version ?? 0;
+  const met =
+    expected === 'any' ||
+    (expected === 'absent' && before === undefined) ||
+    (typeof expected === 'number' && version === expected) ||
+    (typeof expected === 'object' && before?.etag === expected.etag);
+  if (!met) {
+    const detail = `${where(entry)}: expected ${JSON.stringify(expected)}, it was at ${version}`;
+    found.push({ rule: 'expected', detail });
+  }
+  if (requires !== null && (state(requires.path)?.version ?? 0) !== requires.version) {
+    const was = state(requires.path)?.version ?? 0;
+    const detail = `${where(entry)}: ${requires.path} was at ${was}, not ${requires.version}`;
+    found.push({ rule: 'precondition', detail });
+  }
+  return found;
+}
+
+/** An append keeps the old metadata but `retention`, and has a type. */
+function merged(old: Metadata, said: Metadata, path: string): Metadata {
+  const { retention: _, ...kept } = old ?? {};
+  const both: { [key: string]: string } = { ...kept, ...said };
+  const typeless = path.endsWith('/index.md') || path.endsWith('/log.md');
+  if ((both['type'] ?? '').trim() === '' && !typeless) both['type'] = 'Document';
+  return both;
+}
+
+/** Sorted pairs, with tags as they read back. */
+function normal(metadata: Metadata): readonly string[] {
+  return Object.entries(metadata ?? {})
+    .map(([key, value]) => {
+      const tags = () => value.split(',').map((tag) => tag.trim());
+      return `${key}\0${
+        key === 'tags'
+          ? tags()
+              .filter((tag) => tag !== '')
+              .join(',')
+          : value
+      }`;
+    })
+    .sort();
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+function where({ sequence, op, path }: GhostEntry): string {
+  return `entry ${sequence} of operation ${op}, ${path}`;
+}

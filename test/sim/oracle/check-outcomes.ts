@@ -1,0 +1,184 @@
+/**
+ * Answers to writes against the log (I6): what was acknowledged is there, once and as told; what
+ * was refused is not, and never comes; an *unknown* names the place where it would be.
+ */
+import type { OperationCall, TakenMutation, Violation, WriteCall } from '../history.ts';
+import { type Attempts, committedOf, entriesOf, mayCommit, observedFrom } from './attempts.ts';
+import type { GhostLog } from './ghost-log.ts';
+import type { GhostWorld } from './ghost-state.ts';
+
+/** What is wrong with an answer at the moment it is given. */
+export function checkAcknowledged(
+  call: { readonly op: string },
+  taken: readonly TakenMutation[],
+  ghost: GhostLog,
+  now: number,
+): Violation[] {
+  const { world } = ghost;
+  const told = committedOf(taken);
+  if (told.length === 0 || world === null) return [];
+  const wrong = (rule: string, detail: string): Violation[] => [
+    { rule, detail: `operation ${call.op}: ${detail}` },
+  ];
+  const entries = entriesOf(world, call.op);
+  const [first] = entries;
+  if (first === undefined) return wrong('exactly once', 'acknowledged, and not in the log');
+  const landedAt = ghost.landedAt(first.sequence) ?? Number.POSITIVE_INFINITY;
+  if (landedAt > now) return wrong('I6', `acknowledged at ${now}, landed at ${landedAt}`);
+  if (entries.length !== told.length) {
+    return wrong('exactly once', `${told.length} were told, ${entries.length} are in the log`);
+  }
+  return told.flatMap((one, index) => {
+    const entry = entries[index];
+    const right =
+      entry !== undefined &&
+      entry.path === one.path &&
+      entry.sequence === one.sequence &&
+      entry.version === one.version &&
+      entry.etag === one.etag &&
+      entry.archived === one.archived;
+    return right ? [] : wrong('exactly once', `was told ${text(one)}, the log has ${text(entry)}`);
+  });
+}
+
+/** All that is to be said of a write call once the log is known. */
+export function checkOutcome(call: WriteCall, ghost: GhostLog, calls: Attempts): Violation[] {
+  const { outcome, returned } = call;
+  const { world } = ghost;
+  if (outcome === null || returned === null || world === null) return [];
+  const attempts = calls.get(call.op) ?? [call];
+  switch (outcome.kind) {
+    case 'taken':
+      return [
+        ...checkAcknowledged(call, outcome.taken, ghost, returned),
+        ...checkUnchanged(call, outcome.taken, ghost, attempts),
+      ];
+    case 'refused':
+      return checkRefused(call, ghost, world, attempts);
+    case 'unknown':
+      return checkUnknown(call, outcome.after, ghost, attempts);
+    case 'unclear':
+      return [{ rule: 'outcome', detail: `operation ${call.op}: ${outcome.message}` }];
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** *Nothing to commit* was true of a state in the meantime, and committed nothing. */
+function checkUnchanged(
+  call: WriteCall,
+  taken: readonly TakenMutation[],
+  ghost: GhostLog,
+  attempts: readonly WriteCall[],
+): Violation[] {
+  const range = windowOf(call, ghost, attempts);
+  const found: Violation[] = [];
+  for (const one of taken) {
+    if (one.committed) continue;
+    const states = ghost.world?.documents.get(one.path)?.states;
+    const right = states?.where((state) => {
+      const { version, etag, archived } = state ?? {};
+      return version === one.version && etag === one.etag && archived === one.archived;
+    }, range);
+    if (right !== undefined && right.length > 0) continue;
+    const detail = `operation ${call.op}: told unchanged ${text(one)}, which it never was`;
+    found.push({ rule: 'outcome', detail });
+  }
+  const nothing = taken.length > 0 && committedOf(taken).length === 0;
+  if (nothing && attempts.length === 1 && ghost.world?.operations.has(call.op) === true) {
+    const detail = `operation ${call.op}: told unchanged, and is in the log`;
+    found.push({ rule: 'exactly once', detail });
+  }
+  return found;
+}
+
+/** A refused request is in the log only if another attempt brought it there. */
+function checkRefused(
+  call: WriteCall,
+  ghost: GhostLog,
+  world: GhostWorld,
+  attempts: readonly WriteCall[],
+): Violation[] {
+  const entry = world.operations.get(call.op);
+  if (entry === undefined) return [];
+  const landedAt = ghost.landedAt(entry.sequence) ?? 0;
+  const other = attempts.some((one) => {
+    return one !== call && mayCommit(one) && one.called <= landedAt;
+  });
+  if (other) return [];
+  const detail = `operation ${call.op}: refused, and in the log at ${entry.sequence}`;
+  return [{ rule: 'I6', detail }];
+}
+
+/** `after` is the end of a slot, and the operation is in the slot behind it or in none. */
+function checkUnknown(
+  call: WriteCall,
+  after: number,
+  ghost: GhostLog,
+  attempts: readonly WriteCall[],
+): Violation[] {
+  const wrong = (detail: string): Violation[] => [
+    { rule: 'unknown', detail: `operation ${call.op}, unknown after ${after}: ${detail}` },
+  ];
+  const ends = after === ghost.tip || ghost.slotFrom(after + 1) !== undefined;
+  if (!ends) return wrong('no slot ends there');
+  const entry = ghost.world?.operations.get(call.op);
+  if (entry === undefined) return [];
+  const places = attempts.map(({ outcome }) => {
+    return outcome?.kind === 'unknown' ? outcome.after + 1 : null;
+  });
+  const open = attempts.some((one, index) => places[index] === null && mayCommit(one));
+  if (open || places.includes(entry.slot)) return [];
+  return wrong(`it is in slot ${entry.slot}`);
+}
+
+/** What was said of an *unknown* that was asked for. */
+export function checkOperation(call: OperationCall, ghost: GhostLog, calls: Attempts): Violation[] {
+  const { op, after, called, returned, answer } = call;
+  const { world } = ghost;
+  if (answer === null || returned === null || world === null) return [];
+  const wrong = (detail: string): Violation[] => [
+    { rule: 'unknown', detail: `operation(${op}, ${after}) said ${answer.kind}: ${detail}` },
+  ];
+  const entry = world.operations.get(op);
+  switch (answer.kind) {
+    case 'committed':
+      return checkAcknowledged(call, answer.taken, ghost, returned);
+    case 'not committed': {
+      if (entry === undefined) return [];
+      const landedAt = ghost.landedAt(entry.sequence) ?? 0;
+      const other = (calls.get(op) ?? []).some((one) => {
+        const same = one.outcome?.kind === 'unknown' && one.outcome.after === after;
+        return mayCommit(one) && !same && one.called <= landedAt;
+      });
+      const right = entry.slot !== after + 1 && landedAt > called && other;
+      return right ? [] : wrong(`it is in the log at ${entry.sequence}`);
+    }
+    case 'too old': {
+      const floor = world.floors.at(ghost.tipAt(returned)) ?? 0;
+      return after + 1 < floor ? [] : wrong(`the floor is ${floor}`);
+    }
+    case 'open': {
+      const tip = ghost.tipAt(called, false);
+      return tip <= after ? [] : wrong(`the tip was ${tip}`);
+    }
+    case 'failed':
+      return [];
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** The sequences whose states an answer can have been judged on. */
+export function windowOf(
+  call: WriteCall,
+  ghost: GhostLog,
+  attempts: readonly WriteCall[],
+): { readonly from: number; readonly to: number } {
+  const from = ghost.tipAt(observedFrom(call, attempts), false);
+  return { from, to: ghost.tipAt(call.returned ?? Number.POSITIVE_INFINITY) };
+}
+
+function text(one: object | undefined): string {
+  return JSON.stringify(one ?? null);
+}
