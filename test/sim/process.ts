@@ -9,7 +9,7 @@
 import { onAbort } from '../../bucketstore/base/abortable.ts';
 import type { Clock, SleepOptions } from '../../bucketstore/base/clock.ts';
 import type { Coverage } from './coverage.ts';
-import type { Timeline } from './time.ts';
+import type { Timeline, TimelineEvent } from './time.ts';
 import type { CallKind, WaitKind } from './wait.ts';
 
 /** True time 0 on a right clock, ms since the epoch. */
@@ -67,7 +67,7 @@ export class SimProcess {
 
   /** How many waits of each kind are outstanding; kinds without any are absent. */
   get waits(): ReadonlyMap<WaitKind, number> {
-    return this.#waits;
+    return new Map([...this.#waits].filter(([, count]) => count > 0));
   }
 
   /** A number for each connection to the bucket in turn: 0, 1, … */
@@ -109,7 +109,7 @@ export class SimProcess {
   crash(): void {
     if (this.#crashed) return;
     this.#crashed = true;
-    const kinds = [...this.#waits.keys()].sort();
+    const kinds = [...this.waits.keys()].sort();
     for (const kind of kinds) this.#coverage.count(`crash at ${kind}`);
     this.#timeline.trace(`${this.id} crash at ${kinds.join(', ')}`);
     this.#waits.clear();
@@ -147,9 +147,8 @@ export class SimProcess {
 
   /** Ends a wait. */
   leave(kind: WaitKind): void {
-    const count = this.#waits.get(kind) ?? 0;
-    if (count > 1) this.#waits.set(kind, count - 1);
-    else this.#waits.delete(kind);
+    // A count of 0 stays: to delete it and add it again for every call would cost more.
+    if (!this.#crashed) this.#waits.set(kind, (this.#waits.get(kind) ?? 0) - 1);
   }
 
   #resume(): void {
@@ -164,46 +163,73 @@ export class SimProcess {
     for (const run of held) this.deliver(run);
   }
 
-  /** A sleep of nothing lasts 1 ms, as a timer's does: no loop can keep time from passing. */
   #sleep(ms: number, { signal }: SleepOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#crashed) return;
-      if (signal?.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const dueMs = this.clock.monotonic() + Math.max(ms || 0, 1);
-      let forget = (): void => {};
-      const end = (settle: () => void): void => {
-        if (this.#crashed) return;
-        this.leave('sleep');
-        forget();
-        settle();
-      };
-      let done = false;
-      const wake = (): void => {
-        if (done) return;
-        const leftMs = dueMs - this.clock.monotonic();
-        // The clock that it sleeps by stood still meanwhile.
-        if (leftMs > 0) event = this.#timeline.after(leftMs, ring);
-        else {
-          done = true;
-          end(resolve);
-        }
-      };
-      const ring = (): void => this.deliver(wake);
-      let event = this.#timeline.after(dueMs - this.clock.monotonic(), ring);
-      if (signal !== undefined) {
-        forget = onAbort(signal, () => {
-          done = true;
-          this.#timeline.cancel(event);
-          end(() => reject(signal.reason));
-        });
-      }
-      this.enter('sleep');
+      if (signal?.aborted) reject(signal.reason);
+      else new Sleeper(this.#timeline, this, { ms, signal, resolve, reject }).start();
     });
   }
 }
+
+interface Sleep {
+  readonly ms: number;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** One sleep. One of nothing lasts 1 ms, as a timer's does: no loop keeps time from passing. */
+class Sleeper {
+  readonly #timeline: Timeline;
+  readonly #process: SimProcess;
+  readonly #sleep: Sleep;
+  readonly #dueMs: number;
+  #event: TimelineEvent | null = null;
+  #forget: () => void = nothing;
+  #done = false;
+
+  constructor(timeline: Timeline, process: SimProcess, sleep: Sleep) {
+    this.#timeline = timeline;
+    this.#process = process;
+    this.#sleep = sleep;
+    this.#dueMs = process.clock.monotonic() + Math.max(sleep.ms || 0, 1);
+  }
+
+  start(): void {
+    const { signal } = this.#sleep;
+    if (signal !== undefined) this.#forget = onAbort(signal, () => this.#abort());
+    this.#wait();
+    this.#process.enter('sleep');
+  }
+
+  #wait(): void {
+    const leftMs = this.#dueMs - this.#process.clock.monotonic();
+    this.#event = this.#timeline.after(leftMs, () => this.#process.deliver(() => this.#wake()));
+  }
+
+  #wake(): void {
+    if (this.#done) return;
+    // The clock that it sleeps by may have stood still meanwhile.
+    if (this.#process.clock.monotonic() < this.#dueMs) this.#wait();
+    else this.#end(this.#sleep.resolve);
+  }
+
+  #abort(): void {
+    if (this.#process.crashed) return;
+    if (this.#event !== null) this.#timeline.cancel(this.#event);
+    this.#end(() => this.#sleep.reject(this.#sleep.signal?.reason));
+  }
+
+  #end(settle: () => void): void {
+    this.#done = true;
+    this.#process.leave('sleep');
+    this.#forget();
+    settle();
+  }
+}
+
+function nothing(): void {}
 
 /** A clock that goes with true time but for the times it was stopped, and can be set. */
 class SlowedClock {

@@ -77,7 +77,10 @@ export class Timeline {
    * not hold and no event is left, or the next is later than `limitMs`. Throws what an event
    * throws.
    */
-  async run(until: number | (() => boolean), limitMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+  async run(
+    until: number | (() => boolean),
+    limitMs: number = Number.POSITIVE_INFINITY,
+  ): Promise<boolean> {
     const lastMs = typeof until === 'number' ? until : limitMs;
     await turn();
     for (;;) {
