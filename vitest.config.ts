@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { MUTANTS, PROOF } from './test/sim/mutants/list.ts';
+import { mutantsPlugin } from './test/sim/mutants/plugin.ts';
 
 // Three projects: `tidy` checks the shape of the code, `unit` is deterministic (no ports, no child
 // processes, no real time), `real` is everything that needs processes, sockets and servers.
@@ -11,6 +13,8 @@ export default defineConfig({
     projects: [
       { test: { name: 'tidy', deps, include: ['test/tidy.test.ts', 'test/package.test.ts'] } },
       {
+        // The simulation imports the store with a rule broken: `?mutant=NAME`.
+        plugins: [mutantsPlugin(import.meta.dirname, [...MUTANTS, PROOF])],
         test: {
           name: 'unit',
           deps,
