@@ -5,6 +5,8 @@ import { BlobError, type BlobOperation } from './errors.ts';
 import { codeOf, fileError, isAbsent } from './file-errors.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 
+/** What the names of the probe begin with. */
+const PROBE_PREFIX = '_demarkus/v1/probe/';
 /** How many directories are remembered as safely on the disk. */
 const KNOWN_COUNT_MAX = 4096;
 
@@ -63,6 +65,23 @@ export class Directories {
     await this.#syncOne(path);
     if (this.#known.size >= KNOWN_COUNT_MAX) this.#known.clear();
     this.#known.add(path);
+  }
+
+  /**
+   * Returns when it is on the disk that a directory has lost the name of an object. Of a probe,
+   * whose names mean nothing once it has ended, the directory goes too, with all that are empty
+   * above it; whoever needs one of these at that moment makes it again.
+   */
+  async syncRemoval(key: string, path: string): Promise<void> {
+    if (!key.startsWith(PROBE_PREFIX)) return this.sync(path);
+    for (let at = path; at.length > this.root.length; at = parentOf(at)) {
+      try {
+        await this.#fs.rmdir(at);
+      } catch (error) {
+        // It holds something, or may not be removed; gone already is as good as removed.
+        if (!isAbsent(error)) return;
+      }
+    }
   }
 
   /**

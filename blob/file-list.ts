@@ -13,13 +13,16 @@ import type { FileSystem } from './file-system.ts';
 import { compareKeys } from './order.ts';
 
 interface Child {
-  /** The key of a file; what all keys in a directory begin with. */
+  /** The key of what is no directory; what all keys in a directory begin with. */
   readonly text: string;
   readonly path: string;
   readonly directory: boolean;
 }
 
-/** Ascending by UTF-8 bytes: the keys of files that match the query, whatever its limit. */
+/**
+ * Ascending by UTF-8 bytes: the keys that match the query, whatever its limit. A key whose place is
+ * taken by what is no file, such as a symbolic link, is one of them: silence would make it absent.
+ */
 export async function* walkKeys(
   fs: FileSystem,
   root: string,
@@ -65,7 +68,7 @@ async function childrenOf(fs: FileSystem, path: string, part: string): Promise<r
       children.push(...(await childrenOf(fs, inner, `${part}${name}/`)));
       continue;
     }
-    const text = kind === 'other' ? undefined : decodeSegment(part + name);
+    const text = decodeSegment(part + name);
     if (text === undefined || text.includes('/')) continue;
     const directory = kind === 'directory';
     children.push({ text: directory ? `${text}/` : text, path: inner, directory });

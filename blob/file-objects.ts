@@ -4,7 +4,7 @@
 import type { Attributes } from './blob.ts';
 import { BlobError } from './errors.ts';
 import { type Chains, generationOf, type Replacement } from './file-chain.ts';
-import { isAbsent } from './file-errors.ts';
+import { codeOf, isAbsent } from './file-errors.ts';
 import { pathOfKey } from './file-path.ts';
 import type { FileStat, FileSystem, OpenFile } from './file-system.ts';
 
@@ -33,24 +33,26 @@ export class Objects {
 
   /** The anchor, or undefined when there is no file in its place. */
   async anchor(key: string): Promise<FileStat | undefined> {
-    try {
-      const stat = await this.#fs.stat(this.pathOf(key));
-      return stat.kind === 'file' ? stat : undefined;
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw error;
-    }
+    const stat = await this.#look(key);
+    return stat?.kind === 'file' ? stat : undefined;
   }
 
-  /** @param replaced whether the key may have been replaced; false saves a look */
-  async attributes(key: string, replaced = true): Promise<Attributes | undefined> {
+  /** @throws BlobError `integrity` when something that is no file has the object's place */
+  async attributes(key: string): Promise<Attributes | undefined> {
+    const names = await this.#chains.names(key);
+    const found = await this.#look(key);
+    if (found?.kind === 'other') throw this.#noFile('head', key);
+    return this.#attributesOf(key, names, found);
+  }
+
+  /**
+   * The attributes of a key that was listed, also of one whose place something has that is no file:
+   * whoever reads it is told.
+   * @param replaced whether the key may have been replaced; false saves a look
+   */
+  async listed(key: string, replaced: boolean): Promise<Attributes | undefined> {
     const names = replaced ? await this.#chains.names(key) : [];
-    const anchor = await this.anchor(key);
-    if (anchor === undefined) return undefined;
-    const generation = generationOf(anchor);
-    const newest = this.#chains.newest(key, names, generation);
-    if (newest === undefined) return attributesOf(key, anchor, generation);
-    return attributesOf(key, await this.#fs.stat(newest.path), newest.generation);
+    return this.#attributesOf(key, names, await this.#look(key));
   }
 
   async read(key: string, range: Range | undefined): Promise<ObjectBytes | undefined> {
@@ -60,6 +62,7 @@ export class Objects {
     let newest: Replacement | undefined;
     try {
       const stat = await file.stat();
+      if (stat.kind === 'other') throw this.#noFile('get', key);
       if (stat.kind !== 'file') return undefined;
       const generation = generationOf(stat);
       newest = this.#chains.newest(key, names, generation);
@@ -74,9 +77,41 @@ export class Objects {
     try {
       return await this.#fs.openRead(this.pathOf(key));
     } catch (error) {
+      // What a symbolic link and a socket answer.
+      const odd = codeOf(error) === 'ELOOP' || codeOf(error) === 'ENXIO';
+      if (odd && (await this.#look(key))?.kind === 'other') throw this.#noFile('get', key);
       if (isAbsent(error)) return undefined;
       throw error;
     }
+  }
+
+  /** What has an object's place, whatever it is. */
+  async #look(key: string): Promise<FileStat | undefined> {
+    try {
+      return await this.#fs.stat(this.pathOf(key));
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #attributesOf(
+    key: string,
+    names: readonly string[],
+    found: FileStat | undefined,
+  ): Promise<Attributes | undefined> {
+    if (found === undefined || found.kind === 'directory') return undefined;
+    const generation = generationOf(found);
+    const newest = this.#chains.newest(key, names, generation);
+    if (newest === undefined) return attributesOf(key, found, generation);
+    return attributesOf(key, await this.#fs.stat(newest.path), newest.generation);
+  }
+
+  /** Not absent, which would be taken for a free name, and nothing that could be read. */
+  #noFile(operation: 'get' | 'head', key: string): BlobError {
+    const path = this.pathOf(key);
+    const message = `${path} is no file (a symbolic link?); put the file itself there`;
+    return new BlobError({ code: 'integrity', operation, key, message, retryable: false });
   }
 
   async #readReplacement(

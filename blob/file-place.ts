@@ -59,6 +59,8 @@ async function makeParent({ directories, operation, key, path }: Placement): Pro
   try {
     await directories.make(parentOf(path));
   } catch (error) {
+    // Somebody removed one of them as empty: the next attempt makes it again.
+    if (codeOf(error) === 'ENOENT') return;
     if (codeOf(error) !== 'ENOTDIR') throw error;
     throw collision(operation, key, `a part of its path is an object (${path})`);
   }

@@ -184,7 +184,7 @@ class FileBucket implements BlobStore {
       for await (const key of walkKeys(this.#fs, this.#directories.root, query)) {
         checkSignal('list', prefix, options?.signal);
         if (objects.length === limit) return { objects, more: true };
-        const attributes = await this.#objects.attributes(key, replaced.has(key));
+        const attributes = await this.#objects.listed(key, replaced.has(key));
         if (attributes !== undefined) objects.push(attributes);
       }
       if (objects.length === 0) await this.#directories.checkRoot('list', prefix);
@@ -288,7 +288,8 @@ class FileBucket implements BlobStore {
   /** The write has taken effect: a failure to make it last leaves its outcome open. */
   async #sync(operation: BlobOperation, key: string, directory: string): Promise<void> {
     try {
-      await this.#directories.sync(directory);
+      if (operation === 'delete') await this.#directories.syncRemoval(key, directory);
+      else await this.#directories.sync(directory);
     } catch (error) {
       throw fileError(operation, key, error, true);
     }

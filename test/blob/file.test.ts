@@ -43,13 +43,29 @@ describe('file bucket', () => {
     await writeFile(join(directory, 'notes', '%zz'), 'no code');
     await writeFile(join(directory, 'notes', '%41'), 'another spelling of A');
     await writeFile(join(directory, 'notes', '%0A'), 'a control character');
-    await symlink('hello.md', join(directory, 'notes', 'link.md'));
     expect(await listKeys(store, { prefix: '', limit: 10 })).toEqual(['notes/hello.md']);
     expect(new TextDecoder().decode(await readBytes(store, 'notes/hello.md'))).toBe('by hand');
-    expect((await store.get('notes/link.md')).found).toBe(false);
-    await expect(store.create('notes/link.md', bytesOf('x'))).rejects.toMatchObject({
-      code: 'unsupported',
-    });
+  });
+
+  test('a symbolic link in the place of an object is told of, and never followed', async () => {
+    const directory = await freshDirectory();
+    const store = bucketIn(directory);
+    await mustCreate(store, 'a', bytesOf('a'));
+    await mustCreate(store, 'dir/c', bytesOf('c'));
+    await symlink('a', join(directory, 'link'));
+    await symlink('nowhere', join(directory, 'dangling'));
+    await symlink('dir', join(directory, 'to-dir'));
+    const keys = ['a', 'dangling', 'dir/c', 'link', 'to-dir'];
+    expect(await listKeys(store, { prefix: '', limit: 10 })).toEqual(keys);
+    const odd = { code: 'integrity', retryable: false, ambiguous: false };
+    for (const key of ['link', 'dangling', 'to-dir']) {
+      await expect(store.get(key)).rejects.toMatchObject(odd);
+      await expect(store.head(key)).rejects.toMatchObject(odd);
+      await expect(store.create(key, bytesOf('x'))).rejects.toMatchObject({ code: 'unsupported' });
+    }
+    // A directory is no object, and a name that nothing has is absent.
+    expect((await store.get('dir')).found).toBe(false);
+    expect((await store.head('none')).found).toBe(false);
   });
 
   test('each text has one path below a directory, and the path leads back to it', () => {

@@ -2,6 +2,8 @@
  * Goal: on a directory the probe says what a person does about a directory, and leaves nothing of
  * its own. Method: file buckets on temporary directories, on a file system that refuses.
  */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { nodeFileSystem } from '../../blob/file-system.ts';
 import { assertUsable, type ProbeReport, probe } from '../../blob/probe.ts';
@@ -43,4 +45,66 @@ test.each([
   expect(error).toMatchObject({ name: 'BlobError', code: 'forbidden' });
   expect(String(error)).toMatch(advice);
   expect(String(error)).not.toMatch(/storage\.|s3:|credentials/);
+});
+
+test('nothing of a probe stays in a directory, its directories included', async () => {
+  const directory = await directories.fresh();
+  const bucket = bucketIn(directory);
+  const report = await probe(bucket, { chance, timing: stillTiming, replace: false });
+  expect(report).toMatchObject({ leftovers: [], missingPermissions: [] });
+  expect(await readdir(directory)).toEqual(['.bucketstore-tmp']);
+});
+
+test('directories that hold something else stay, whatever is in them', async () => {
+  const directory = await directories.fresh();
+  const bucket = bucketIn(directory);
+  const other = '_demarkus/v1/probe/other';
+  await bucket.create(other, Buffer.from('x'));
+  await probe(bucket, { chance, timing: stillTiming, replace: false });
+  const prefix = join(directory, '_demarkus', 'v1', 'probe');
+  expect(await readdir(prefix)).toEqual(['other']);
+  // A delete of what is no probe's leaves its directory.
+  await bucket.create('a/b', Buffer.from('x'));
+  await bucket.delete('a/b');
+  expect(await readdir(join(directory, 'a'))).toEqual([]);
+});
+
+test('probes at once, and a world that begins, do not take directories from each other', async () => {
+  const directory = await directories.fresh();
+  const one = async (seed: number): Promise<ProbeReport> => {
+    const random = new SeededRandom(seed);
+    return probe(bucketIn(directory), { chance: random, timing: stillTiming, replace: false });
+  };
+  const reports = await Promise.all(Array.from({ length: 8 }, (_, seed) => one(seed + 100)));
+  for (const report of reports) {
+    assertUsable(report);
+    expect(report.leftovers).toEqual([]);
+  }
+  expect(await readdir(directory)).toEqual(['.bucketstore-tmp']);
+  const marker = '_demarkus/v1/head.json';
+  const [created] = await Promise.all([
+    bucketIn(directory).create(marker, Buffer.from('{}')),
+    one(200),
+    one(201),
+  ]);
+  expect(created.outcome).toBe('created');
+  expect(await readdir(join(directory, '_demarkus', 'v1'))).toEqual(['head.json']);
+});
+
+test('a directory that goes while a name is placed in it is made again', async () => {
+  const directory = await directories.fresh();
+  let removals = 0;
+  const fs = hookedFileSystem(nodeFileSystem, {
+    before: async ({ name, path }) => {
+      const target = name === 'link' && path.endsWith('/probe/x/one');
+      if (!target || removals === 3) return;
+      await rm(join(directory, '_demarkus'), { recursive: true, force: true });
+      removals++;
+    },
+  });
+  const created = await bucketIn(directory, { fs }).create(
+    '_demarkus/v1/probe/x/one',
+    Buffer.from('x'),
+  );
+  expect([created.outcome, removals]).toEqual(['created', 3]);
 });
