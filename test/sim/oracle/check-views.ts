@@ -59,6 +59,7 @@ export function checkView(
   for (const read of answered) {
     const before = states;
     states = states.flatMap((range) => statesOf(world, read, range));
+    states = states.flatMap((range) => clip(range, range.from, ghost.slotEnd(range.to)));
     if (states.length === 0) {
       const detail = `${words(read)} is of none of the states ${spans(before)} of its view`;
       return [...found, { rule: 'I15', detail }];
@@ -87,7 +88,7 @@ function oldestAllowed({ reads, disturbed }: ViewCall, acknowledged: Acknowledge
   return disturbed ? 0 : acknowledged.before(first.called - FRESH_MS);
 }
 
-/** The sequences within a range at which an answer is right. */
+/** The sequences within a range at which an answer is right; a state is one of a slot's end. */
 function statesOf(
   world: GhostWorld,
   { what, path, answer }: ReadCall,
@@ -100,6 +101,7 @@ function statesOf(
     case 'absent':
       if (what === 'hash') return hashStates(world, path, '', range);
       if (what === 'list') return clip(range, 0, since - 1);
+      if (what !== 'isDir') return where(document, (state) => state === undefined, range);
       return where(document, (state) => state === undefined, clip(range, 0, since - 1));
     case 'document':
       return where(

@@ -68,6 +68,11 @@ export class GhostLog {
     return this.#lasts[index] ?? this.start;
   }
 
+  /** The last end of a slot at or before a sequence. */
+  slotEnd(sequence: number): number {
+    return this.#lasts[lastAtMost(this.#lasts, sequence)] ?? this.start;
+  }
+
   /** The genuine slot whose first sequence this is. */
   slotFrom(first: number): GhostSlot | undefined {
     return this.#byFirst.get(first);

@@ -1,8 +1,8 @@
 /** The oracle's own reading of keys and records: what an object of a world is, by its name. */
 import { OracleError, sha256 } from '../../oracle/objects.ts';
 
-export const PREFIX = '_demarkus/v1/';
-export const MARKER = `${PREFIX}head.json`;
+const PREFIX = '_demarkus/v1/';
+const MARKER = `${PREFIX}head.json`;
 
 export type OracleKey =
   | { readonly kind: 'marker' | 'probe' | 'plan' | 'other' }
