@@ -6,17 +6,20 @@ import {
   openDriver,
   parseLocation,
 } from '../blob/index.ts';
-import { StoreError } from './base/errors.ts';
+import { integrityError, StoreError } from './base/errors.ts';
 import { createLimit } from './base/limit.ts';
-import { sequence } from './base/sequence.ts';
 import { isUuid } from './base/uuid.ts';
 import { Committer } from './commit/committer.ts';
 import { Operations } from './commit/operations.ts';
 import { Fairness } from './commit/pacing.ts';
 import { recall } from './commit/recall.ts';
 import { assertEmpty, createWorld, type ReadMarker, readMarker } from './genesis.ts';
+import { Checkpoints } from './log/checkpoints.ts';
 import { bucketFailure } from './log/failure.ts';
 import { Log } from './log/log.ts';
+import { MARKER_KEY } from './log/names.ts';
+import type { Moment } from './log/sighting.ts';
+import { Sightings } from './log/sightings.ts';
 import {
   type Components,
   type OpenOptions,
@@ -24,11 +27,11 @@ import {
   readSettings,
   type Settings,
 } from './options.ts';
-import { applySlot } from './snapshot/apply.ts';
 import { BodyReader } from './snapshot/body-reader.ts';
 import { Follower } from './snapshot/follower.ts';
+import { type LoadParts, load } from './snapshot/load.ts';
 import { Snapshot } from './snapshot/snapshot.ts';
-import { World } from './world.ts';
+import { World, type WorldParts } from './world.ts';
 
 /**
  * Opens the world at a location and replays its log. One `get` for the marker, one list for a
@@ -39,6 +42,11 @@ import { World } from './world.ts';
  *   `UNSUPPORTED_FORMAT`, `UNAVAILABLE`; RangeError for a location or setting that cannot be read
  */
 export async function openWorld(location: string, options: OpenOptions = {}): Promise<World> {
+  return new World(await openStore(location, options));
+}
+
+/** The parts of a world, for what is built beside its public face. As `openWorld`. */
+export async function openStore(location: string, options: OpenOptions = {}): Promise<WorldParts> {
   const settings = readSettings(options.settings);
   const components = readComponents(options.components);
   if (options.worldId !== undefined && !isUuid(options.worldId)) {
@@ -128,53 +136,56 @@ async function findWorld(
 
 async function openReplica(
   { bucket, release }: OpenedBucket,
-  { marker, hash }: ReadMarker,
+  found: ReadMarker,
   settings: Settings,
-  { clock, random }: Components,
+  { clock, random, logger, checkpoints: source }: Components,
   signal: AbortSignal | undefined,
-): Promise<World> {
-  const log = new Log(bucket, clock);
+): Promise<WorldParts> {
+  const checkpoints = new Checkpoints(bucket);
+  const sightings = new Sightings({ clock, checkpoints });
+  const moment = (date?: number): Moment => sightings.moment(date);
+  const log = new Log(bucket, moment);
+  const start = startReader(bucket, found);
+  const loading: LoadParts = { clock, logger, moment, log, checkpoints, start, source };
   const operations = new Operations(clock);
-  const bodies = new BodyReader(bucket, settings.bodyCacheBytes);
-  let snapshot = Snapshot.atStart(marker, hash);
-  const confirmation = await log.replay(
-    sequence(snapshot.tip.sequence + 1),
-    (read) => {
-      snapshot = applySlot(snapshot, read.slot, read.hash);
-      operations.note(read.slot);
-      return sequence(snapshot.tip.sequence + 1);
-    },
-    { signal, backlog: true },
-  );
+  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, source);
   const storeId = random.uuid();
   const fairness = new Fairness(storeId);
-  const onSlot = ({ slot }: Parameters<Follower['enter']>[0]): void => {
-    operations.note(slot);
-    fairness.saw(slot.store, clock.monotonic());
-  };
-  const follower = new Follower({ log, clock, onSlot }, snapshot, confirmation.at);
+  const follower = new Follower(
+    {
+      log,
+      clock,
+      sightings,
+      load: (known) => load(loading, { known }),
+      onSlot: ({ slot }) => {
+        operations.note(slot);
+        fairness.saw(slot.store, clock.monotonic());
+      },
+    },
+    await load(loading, { signal }),
+  );
   const committer = new Committer(
     {
       bucket,
       clock,
       random,
       follower,
+      sightings,
       bodies,
       operations,
       fairness,
       storeId,
       recall: (place, { answered }) => {
-        return recall({ log, bodies }, follower.snapshot, place, { signal: answered });
+        return recall({ follower, bodies }, follower.snapshot, place, { signal: answered });
       },
     },
     committerSettings(settings),
   );
-  return new World({
+  return {
     committer,
     operations,
     follower,
     bodies,
-    log,
     clock,
     random,
     storeId,
@@ -182,7 +193,27 @@ async function openReplica(
     lifeMs: settings.deadlineMs,
     freshMs: settings.freshMs,
     release,
-  });
+  };
+}
+
+/**
+ * The state that the marker starts from: of the marker that was found first, then read anew each
+ * time. Another incarnation means that this world's life here has ended.
+ */
+function startReader(bucket: BlobStore, first: ReadMarker): LoadParts['start'] {
+  let unread: ReadMarker | null = first;
+  return async ({ signal }) => {
+    const found = unread ?? (await readMarker({ bucket, signal }));
+    unread = null;
+    if (found === null) throw integrityError(MARKER_KEY, 'missing, and the world was open here');
+    const { incarnationId } = found.marker;
+    if (incarnationId !== first.marker.incarnationId) {
+      throw new StoreError('SEALED', `another incarnation lives here now: ${incarnationId}`, {
+        details: { successor: incarnationId },
+      });
+    }
+    return Snapshot.atStart(found.marker, found.hash);
+  };
 }
 
 function committerSettings(settings: Settings): ConstructorParameters<typeof Committer>[1] {

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { type Logger, silentLogger } from './base/diagnostics.ts';
 import { type Random, systemRandom } from './base/random.ts';
 import { DOCUMENTS_MAX, INLINE_BYTES_MAX, SLOT_ENTRIES_MAX } from './log/records.ts';
+import type { CheckpointSource } from './snapshot/load.ts';
 
 /** Numbers and switches of one store. Every one may differ between the stores of a world. */
 export interface Settings {
@@ -46,6 +47,8 @@ export interface Components {
   readonly logger: Logger;
   /** Is told of every request that is sent to the bucket. */
   readonly observer: Observer | undefined;
+  /** Where the states of checkpoints come from. Default none: every state is replayed. */
+  readonly checkpoints: CheckpointSource | null;
   /** An opened bucket in the place of the location's; the caller keeps and closes it. */
   readonly bucket: BlobStore | undefined;
 }
@@ -120,6 +123,7 @@ export function readComponents(given: Partial<Components> = {}): Components {
     random: given.random ?? systemRandom,
     logger: given.logger ?? silentLogger,
     observer: given.observer,
+    checkpoints: given.checkpoints ?? null,
     bucket: given.bucket,
   };
 }

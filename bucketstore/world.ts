@@ -1,7 +1,7 @@
 /** A world as one store sees it: one short method for each thing that can be asked of it. */
 import type { CallOptions } from '../blob/index.ts';
 import { withOwnSignal } from './base/abortable.ts';
-import { integrityError, StoreError } from './base/errors.ts';
+import { StoreError } from './base/errors.ts';
 import type { Random } from './base/random.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
 import { isUuid, uuidOf } from './base/uuid.ts';
@@ -18,13 +18,12 @@ import type { Operations } from './commit/operations.ts';
 import { recall } from './commit/recall.ts';
 import type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
 import { isMutation } from './log/entry-rules.ts';
-import type { Log } from './log/log.ts';
-import { slotKey } from './log/names.ts';
 import type { Entry, Slot } from './log/records.ts';
 import { GROUP_ENTRIES_MAX } from './log/records.ts';
 import { DEADLINE_MS_MAX, type Settings } from './options.ts';
 import type { BodyReader } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 import { View, type ViewParts } from './view.ts';
 
 export interface WorldParts extends ViewParts {
@@ -32,7 +31,6 @@ export interface WorldParts extends ViewParts {
   readonly operations: Operations;
   readonly follower: Follower;
   readonly bodies: BodyReader;
-  readonly log: Log;
   readonly random: Random;
   readonly storeId: string;
   readonly settings: Settings;
@@ -138,15 +136,13 @@ export class World implements AsyncDisposable {
     after: number,
     options: CallOptions = {},
   ): Promise<readonly MutationResult[] | null> {
-    const { follower, operations, log } = this.#parts;
+    const { follower, operations } = this.#parts;
     await follower.atTip({ signal: options.signal });
     const known = operations.find(op);
     // Taken after the place is known, so that it holds the place.
     const snapshot = follower.snapshot;
     if (known !== undefined) return recall(this.#parts, snapshot, known, options);
-    if (after + 1 < snapshot.control.floor.at) {
-      throw new StoreError('TOO_OLD', `the log is kept from ${snapshot.control.floor.at} on`);
-    }
+    if (after + 1 < snapshot.control.floor.at) throw tooOld(snapshot);
     if (snapshot.tip.sequence <= after) {
       throw new StoreError(
         'UNKNOWN_OUTCOME',
@@ -154,9 +150,12 @@ export class World implements AsyncDisposable {
         { details: { op, after } },
       );
     }
-    const read = await log.read(sequence(after + 1), options);
     // The create named the slot behind `after`: where none begins, nothing can be said of it.
-    if (read === null) throw new RangeError(`no slot follows ${after}; no answer has named it`);
+    if ((snapshot.slotOf(after + 1)?.first ?? after + 1) !== after + 1) {
+      throw new RangeError(`no slot follows ${after}; no answer has named it`);
+    }
+    const read = await follower.slotAt(sequence(after + 1), options);
+    if (read === null) throw tooOld(follower.snapshot);
     const index = read.slot.entries.findIndex((entry) => isMutation(entry) && entry.op === op);
     if (index < 0) return null;
     const place = { slot: read.slot.first, sequence: sequence(read.slot.first + index) };
@@ -189,19 +188,14 @@ export class World implements AsyncDisposable {
    * @throws StoreError `RESYNC` below the floor, naming the oldest and the newest sequence
    */
   async *entries(from: number, options: CallOptions = {}): AsyncGenerator<LogEntry> {
-    const { follower, log } = this.#parts;
+    const { follower } = this.#parts;
     const snapshot = await follower.atTip({ signal: options.signal });
-    const { tip, control } = snapshot;
-    if (from < control.floor.at) {
-      throw new StoreError('RESYNC', `the log is kept from ${control.floor.at} on`, {
-        details: { oldest: control.floor.at, newest: tip.sequence },
-      });
-    }
+    const { tip } = snapshot;
+    if (from < snapshot.control.floor.at) throw resync(snapshot);
     for (let at = from; at <= tip.sequence; ) {
       const first = snapshot.slotOf(at)?.first ?? sequence(at);
-      const read = await log.read(first, { ...options, lane: 'bulk' });
-      if (read === null)
-        throw integrityError(slotKey(first), 'missing, and its entries were asked for');
+      const read = await follower.slotAt(first, { ...options, lane: 'bulk' });
+      if (read === null) throw resync(follower.snapshot);
       yield* entriesOf(read.slot, at);
       at = read.slot.last + 1;
     }
@@ -259,6 +253,16 @@ function operationId(op: WriteOptions['op'], random: Random): string {
   if (typeof op === 'object') return uuidOf(JSON.stringify([op.principal, op.key]));
   if (!isUuid(op)) throw new TypeError(`op is a lower-case UUID, got ${JSON.stringify(op)}`);
   return op;
+}
+
+function tooOld({ control }: Snapshot): StoreError {
+  return new StoreError('TOO_OLD', `the log is kept from ${control.floor.at} on`);
+}
+
+function resync({ control, tip }: Snapshot): StoreError {
+  return new StoreError('RESYNC', `the log is kept from ${control.floor.at} on`, {
+    details: { oldest: control.floor.at, newest: tip.sequence },
+  });
 }
 
 function* entriesOf(slot: Slot, from: number): Generator<LogEntry> {

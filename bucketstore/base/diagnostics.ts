@@ -32,12 +32,19 @@ export interface DiagnosticEvents {
   };
   /** A slot name was lost to another store. */
   'bucketstore:lost': { readonly world: string; readonly store: string; readonly first: number };
-  /** The next slot name was looked up. */
-  'bucketstore:probe': {
+  /** A batch that did not commit was carried over to another tip; counts of requests. */
+  'bucketstore:rebase': {
     readonly world: string;
-    readonly sequence: number;
-    readonly found: boolean;
+    readonly store: string;
+    readonly kept: number;
+    readonly rebuilt: number;
+    readonly groupsKept: number;
+    readonly groupsRebuilt: number;
   };
+  /** An answer came after too long a sleep; `beyond`: there is a checkpoint past the tip. */
+  'bucketstore:fence': { readonly tip: number; readonly beyond: boolean };
+  /** The state was loaded anew. */
+  'bucketstore:reload': { readonly from: number; readonly to: number };
 }
 
 /** Publishes an event; the object is built only when somebody listens. */

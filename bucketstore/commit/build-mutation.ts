@@ -1,13 +1,18 @@
-/** One mutation to one entry: reads what judging it needs, and runs the conditions set on it. */
+/**
+ * One mutation to one entry: reads what judging it needs, runs the conditions set on it, and notes
+ * what all of that asked of the state.
+ */
 
 import { abortable } from '../base/abortable.ts';
 import { assertNever } from '../base/assert.ts';
-import type { Sequence } from '../base/sequence.ts';
+import { POLICY_PATH } from '../document/policy.ts';
 import type { ArchiveEntry, WriteEntry } from '../log/records.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
-import { type DocumentInfo, infoOf, SnapshotReader, type StateReader } from '../snapshot/reader.ts';
+import { type DocumentInfo, infoOf, type StateReader } from '../snapshot/reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { DocumentState, VersionRecord } from '../snapshot/state.ts';
+import type { DocumentState } from '../snapshot/state.ts';
+import { AskingReader } from './asking-reader.ts';
+import type { Inquiry } from './inquiry.ts';
 import { admitWrite, judgeArchive, type PreparedEntry, prepareWrite, type Quota } from './judge.ts';
 import type { Member } from './member.ts';
 import type { Mutation, Precondition } from './mutation.ts';
@@ -29,7 +34,7 @@ export interface BuiltMutation {
   /** null when there is nothing to commit. */
   readonly entry: UnplacedEntry | null;
   readonly stored: Uint8Array | null;
-  /** What its request is answered with once it is known to hold. */
+  /** What its request is answered with once it is known to hold, but for the sequence. */
   readonly result: MutationResult;
 }
 
@@ -59,55 +64,68 @@ export class MutationBuilder {
 
   /**
    * @param state the tip and the members before, which it does not change
-   * @param at the sequence that the entry will have
+   * @param inquiry is told what was asked of the state, also when the request is refused
    * @throws whatever refuses the request: a `StoreError`, or what its precondition threw
    */
   build(
     state: Snapshot,
     mutation: Mutation,
-    at: Sequence,
+    inquiry: Inquiry,
     signal: AbortSignal,
   ): Promise<BuiltMutation> {
+    inquiry.ask(state, { about: 'document', path: mutation.path });
     switch (mutation.kind) {
       case 'publish':
       case 'append':
-        return this.#write(state, mutation, at, signal);
+        return this.#write(state, mutation, inquiry, signal);
       case 'archive':
-        return this.#archive(state, mutation, at, signal);
+        return this.#archive(state, mutation, inquiry, signal);
       default:
         return assertNever(mutation);
     }
   }
 
+  /** Takes over what an earlier batch built: members behind it may read its body. */
+  keep({ entry, stored }: BuiltMutation): void {
+    if (entry?.kind === 'write' && stored !== null) this.#pending.add(entry.storedHash, stored);
+  }
+
   async #write(
     state: Snapshot,
     mutation: WriteMutation,
-    at: Sequence,
+    inquiry: Inquiry,
     signal: AbortSignal,
   ): Promise<BuiltMutation> {
     const { op, path } = mutation;
-    const document = admitWrite(state, mutation, this.#settings.quota);
+    const { quota } = this.#settings;
+    if (mutation.kind === 'publish' && state.document(path) === undefined) {
+      inquiry.ask(state, { about: 'topology', path });
+      if (quota !== undefined) inquiry.ask(state, { about: 'room', documentsMax: quota });
+    }
+    const document = admitWrite(state, mutation, quota);
     const reads = { signal, lane: 'commit' } as const;
     const appends = mutation.kind === 'append';
-    const oldBody = appends ? (await this.#reader(state).get(path, reads)).body : NO_BYTES;
+    const reader = (): StateReader => this.#reader(state, inquiry);
+    const oldBody = appends ? (await reader().get(path, reads)).body : NO_BYTES;
     const prepared = prepareWrite(document, mutation, oldBody, Math.floor(this.#now() / 1000));
     if (prepared === null && document !== undefined) {
       return unchanged(op, document, mutation.content);
     }
     if (prepared === null) throw new TypeError('a new document cannot be unmodified');
-    await this.#conditions(state, mutation, prepared, signal);
+    if (path !== POLICY_PATH) inquiry.ask(state, { about: 'document', path: POLICY_PATH });
+    await abortable(this.#policy.admit(state, reader, prepared), signal);
+    await askCaller(mutation, reader, prepared, signal);
     const { entry, stored, body, metadata, pruned } = prepared;
     this.#pending.add(entry.storedHash, stored);
-    const record: VersionRecord = { ...entry, at: { seq: at } };
-    const info = infoOf(entry.path, record, false, metadata);
-    const result = { committed: true, op, sequence: at, document: { ...info, body }, pruned };
+    const made = { ...infoOf(entry.path, entry, false, metadata), body };
+    const result = { committed: true, op, sequence: null, document: made, pruned };
     return { entry, stored, result };
   }
 
   async #archive(
     state: Snapshot,
     mutation: ArchiveMutation,
-    at: Sequence,
+    inquiry: Inquiry,
     signal: AbortSignal,
   ): Promise<BuiltMutation> {
     const { op, path, archived, precondition } = mutation;
@@ -118,31 +136,27 @@ export class MutationBuilder {
       return { entry, stored: null, result };
     }
     this.#policy.admitArchive(path, archived);
-    await ask(precondition, this.#reader(state), { path, archived }, signal);
+    await ask(precondition, this.#reader(state, inquiry), { path, archived }, signal);
     const document = { ...info, archived };
-    return { entry, stored: null, result: { committed: true, op, sequence: at, document } };
-  }
-
-  async #conditions(
-    state: Snapshot,
-    mutation: WriteMutation,
-    prepared: PreparedEntry,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const reader = (): StateReader => this.#reader(state);
-    await abortable(this.#policy.admit(state, reader, prepared), signal);
-    if (mutation.precondition === undefined) return;
-    const { path } = mutation;
-    const { metadata } = prepared;
-    // A copy: the precondition is the caller's code, and the bytes are about to be committed.
-    const body = new Uint8Array(prepared.body);
-    await ask(mutation.precondition, reader(), { path, body, metadata }, signal);
+    return { entry, stored: null, result: { committed: true, op, sequence: null, document } };
   }
 
   /** Lends the state as it is now; the batch goes on to change its own copy. */
-  #reader(state: Snapshot): StateReader {
-    return new SnapshotReader(state.freeze(), this.#pending);
+  #reader(state: Snapshot, inquiry: Inquiry): StateReader {
+    return new AskingReader(state.freeze(), this.#pending, inquiry);
   }
+}
+
+async function askCaller(
+  { precondition, path }: WriteMutation,
+  reader: () => StateReader,
+  prepared: PreparedEntry,
+  signal: AbortSignal,
+): Promise<void> {
+  if (precondition === undefined) return;
+  // A copy: the precondition is the caller's code, and the bytes are about to be committed.
+  const body = new Uint8Array(prepared.body);
+  await ask(precondition, reader(), { path, body, metadata: prepared.metadata }, signal);
 }
 
 /**

@@ -1,72 +1,32 @@
 /**
  * Members to a batch: each is judged on the state that the tip and the members before it make (I5).
  * A member that fails gets its own error and fails no other; a group is taken or refused as a
- * whole.
+ * whole. What was judged on an older tip is kept when nothing that it asked of the state has changed.
  */
 import { InvariantError } from '../base/assert.ts';
 import { StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { entryText } from '../log/entry-codec.ts';
-import {
-  ENTRY_BYTES_MAX,
-  type Entry,
-  type MutationEntry,
-  SLOT_ENTRIES_MAX,
-  SLOT_HEADER_BYTES_MAX,
-  SLOT_INLINED_BYTES_MAX,
-} from '../log/records.ts';
+import { type Entry, type SealEntry, SLOT_INLINED_BYTES_MAX } from '../log/records.ts';
 import type { SlotBody } from '../log/slot.ts';
 import { applyEntry } from '../snapshot/apply.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import { SnapshotDraft } from '../snapshot/draft.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
-  MutationBuilder,
-  type MutationSettings,
-  type UnplacedEntry,
-  warm,
-} from './build-mutation.ts';
+  type Batch,
+  type Judged,
+  type JudgedMutation,
+  SlotRoom,
+  type Staged,
+  type Verdict,
+} from './batch.ts';
+import { MutationBuilder, type MutationSettings, warm } from './build-mutation.ts';
+import { type Change, inlinedBytesOf, markGroup, placed, resultsOf } from './change.ts';
+import { judgeMember, stands } from './judge-member.ts';
 import type { Member } from './member.ts';
-import type { OperationPlace, Operations } from './operations.ts';
+import type { Operations } from './operations.ts';
 import type { PolicyGate } from './policy-gate.ts';
-import type { MutationResult } from './result.ts';
-
-/** A member that the batch has judged. */
-export type Judged =
-  | {
-      readonly member: Member;
-      readonly kind: 'answer';
-      readonly results: readonly MutationResult[];
-    }
-  | { readonly member: Member; readonly kind: 'refusal'; readonly error: unknown }
-  /** Its operation is in the log already. */
-  | { readonly member: Member; readonly kind: 'repeat'; readonly place: OperationPlace }
-  | {
-      readonly member: Member;
-      readonly kind: 'entries';
-      readonly results: readonly MutationResult[];
-    };
-
-/** A stored version that must be in the bucket before the slot. */
-export interface Staged {
-  readonly member: Member;
-  readonly storedHash: string;
-  readonly bytes: Uint8Array;
-}
-
-/** What a batch would commit, and what it answers besides. */
-export interface Batch {
-  readonly base: Snapshot;
-  /** The state after it, but for the tip. */
-  readonly draft: SnapshotDraft;
-  readonly judged: readonly Judged[];
-  readonly entries: readonly Entry[];
-  readonly texts: readonly string[];
-  readonly bodies: readonly SlotBody[];
-  readonly staged: readonly Staged[];
-  /** It was closed because the next member found no room. */
-  readonly full: boolean;
-}
 
 export interface BuildParts {
   readonly bodies: BodySource;
@@ -77,9 +37,16 @@ export interface BuildParts {
   readonly now: () => number;
 }
 
-/** Room in the header for the fields of the slot itself, and for one inlined item. */
-const HEADER_ROOM = 1024;
-const INLINED_ITEM_BYTES = 100;
+/** Verdicts of members on an older tip. */
+export type Earlier = ReadonlyMap<Member, Verdict>;
+
+/** How a batch that lost its name was carried over. Groups are members too. */
+export interface Carried {
+  kept: number;
+  rebuilt: number;
+  groupsKept: number;
+  groupsRebuilt: number;
+}
 
 /**
  * Builds the batch that the first of `members` make on `base`; those that find no room are left
@@ -89,8 +56,9 @@ export async function buildBatch(
   parts: BuildParts,
   base: Snapshot,
   members: readonly Member[],
-): Promise<Batch> {
-  const builder = new BatchBuilder(parts, base);
+  earlier: Earlier,
+): Promise<Batch & { readonly carried: Carried }> {
+  const builder = new BatchBuilder(parts, base, earlier);
   await warm(parts.bodies, base, members);
   let full = false;
   for (const member of members) {
@@ -103,25 +71,27 @@ export async function buildBatch(
 class BatchBuilder {
   readonly #parts: BuildParts;
   readonly #base: Snapshot;
+  readonly #earlier: Earlier;
   readonly #mutations: MutationBuilder;
-  #draft: SnapshotDraft;
+  readonly #room = new SlotRoom();
   readonly #judged: Judged[] = [];
   readonly #entries: Entry[] = [];
   readonly #texts: string[] = [];
   readonly #bodies: SlotBody[] = [];
   readonly #staged: Staged[] = [];
   readonly #ops = new Set<string>();
-  #headerBytes = HEADER_ROOM;
-  #inlinedBytes = 0;
+  readonly #carried: Carried = { kept: 0, rebuilt: 0, groupsKept: 0, groupsRebuilt: 0 };
+  #draft: SnapshotDraft;
 
-  constructor(parts: BuildParts, base: Snapshot) {
+  constructor(parts: BuildParts, base: Snapshot, earlier: Earlier) {
     this.#parts = parts;
     this.#base = base;
+    this.#earlier = earlier;
     this.#draft = new SnapshotDraft(base);
     this.#mutations = new MutationBuilder(parts.settings, parts.policy, parts.bodies, parts.now);
   }
 
-  batch(): Omit<Batch, 'full'> {
+  batch(): Omit<Batch, 'full'> & { readonly carried: Carried } {
     return {
       base: this.#base,
       draft: this.#draft,
@@ -130,6 +100,8 @@ class BatchBuilder {
       texts: this.#texts,
       bodies: this.#bodies,
       staged: this.#staged,
+      requests: this.#judged.filter((one) => one.kind === 'taken' && one.commits).map(memberOf),
+      carried: this.#carried,
     };
   }
 
@@ -143,57 +115,91 @@ class BatchBuilder {
       this.#judged.push({ member, kind: 'repeat', place });
       return true;
     }
-    // Keeping a state makes the next change copy its nodes, so it is done only where it can be
-    // needed: a single change is applied last of all, when nothing can refuse it any more.
-    const before = member.mutations.length > 1 ? this.#draft.freeze() : null;
-    try {
-      const fits = await this.#build(member);
-      if (!fits && before !== null) this.#draft = new SnapshotDraft(before);
-      return fits;
-    } catch (error) {
-      if (before !== null) this.#draft = new SnapshotDraft(before);
-      if (error instanceof InvariantError) throw error;
-      this.#judged.push({ member, kind: 'refusal', error });
-      return true;
-    }
+    const verdict = this.#kept(member) ?? (await this.#judge(member));
+    if (verdict.kind === 'refused') return this.#refuse(member, verdict);
+    return this.#take(member, verdict);
   }
 
-  async #build(member: Member): Promise<boolean> {
+  /** What was judged of a member on an older tip, when it stands. */
+  #kept(member: Member): Verdict | undefined {
+    const earlier = this.#earlier.get(member);
+    if (earlier === undefined) return undefined;
     const grouped = member.mutations.length > 1;
-    const results: MutationResult[] = [];
+    const keeps = stands(earlier, this.#draft, this.#nextSequence());
+    this.#carried[keeps ? 'kept' : 'rebuilt'] += 1;
+    if (grouped) this.#carried[keeps ? 'groupsKept' : 'groupsRebuilt'] += 1;
+    if (!keeps) return undefined;
+    if (earlier.kind === 'allowed') for (const one of earlier.mutations) this.#mutations.keep(one);
+    return earlier;
+  }
+
+  async #judge(member: Member): Promise<Verdict> {
+    const { seal } = this.#draft.control;
+    if (seal !== null) return { kind: 'refused', error: sealed(seal), inquiry: null };
+    return judgeMember(this.#mutations, this.#draft, member, this.#nextSequence());
+  }
+
+  #refuse(member: Member, verdict: Verdict & { readonly kind: 'refused' }): true {
+    this.#judged.push({ member, kind: 'refused', error: verdict.error, verdict });
+    return true;
+  }
+
+  #take(member: Member, verdict: Verdict & { readonly kind: 'allowed' }): boolean {
+    const first = this.#nextSequence();
+    const changes = this.#place(member, verdict.mutations);
+    try {
+      if (changes.length > 0 && !this.#enter(member, changes)) return false;
+    } catch (error) {
+      if (error instanceof InvariantError) throw error;
+      return this.#refuse(member, { kind: 'refused', error, inquiry: null });
+    }
+    const results = resultsOf(member, verdict.mutations, first);
+    this.#judged.push({ member, kind: 'taken', commits: changes.length > 0, results, verdict });
+    return true;
+  }
+
+  /** Decides where the bytes of each change will lie. */
+  #place(member: Member, mutations: readonly JudgedMutation[]): readonly Change[] {
+    const grouped = mutations.length > 1;
+    const { epoch } = this.#base.control;
     const changes: Change[] = [];
-    let inlinedBytes = this.#inlinedBytes;
-    for (const mutation of member.mutations) {
-      const at = sequence(this.#nextSequence() + changes.length);
-      const { entry, stored, result } = await this.#mutations.build(
-        this.#draft,
-        mutation,
-        at,
-        member.answered,
-      );
-      results.push(grouped ? { ...result, op: member.op } : result);
+    let { inlinedBytes } = this.#room;
+    for (const { entry, stored } of mutations) {
       if (entry === null) continue;
       const inlined = this.#inlines(stored, grouped, inlinedBytes);
       if (inlined) inlinedBytes += stored?.byteLength ?? 0;
-      const change = { entry: placed(entry, this.#base.control.epoch, inlined), stored, inlined };
-      if (grouped) this.#apply(change, at);
-      changes.push(change);
+      changes.push({ entry: placed(entry, epoch, inlined), stored, inlined });
     }
-    if (changes.length === 0) {
-      this.#judged.push({ member, kind: 'answer', results });
-      return true;
-    }
-    const marked = markGroup(changes, member.op);
-    const texts = marked.map(({ entry }) => entryText(entry));
-    const header = headerBytes(texts);
-    if (!this.#areNewOps(marked)) return false;
-    if (!this.#hasRoom(marked.length, header, inlinedBytes)) return false;
-    if (!grouped) for (const change of marked) this.#apply(change, this.#nextSequence());
-    this.#take(member, marked);
+    return markGroup(changes, member.op);
+  }
+
+  /** Small versions go into the slot; those of a group that find no room there are staged. */
+  #inlines(stored: Uint8Array | null, grouped: boolean, inlinedBytes: number): boolean {
+    const length = stored?.byteLength ?? 0;
+    if (length > this.#parts.settings.inlineBytes) return false;
+    return !grouped || inlinedBytes + length <= SLOT_INLINED_BYTES_MAX;
+  }
+
+  /**
+   * Puts placed changes into the slot.
+   * @returns false, and puts none, when the slot has no room for them
+   * @throws StoreError `SIZE_LIMIT`, `REJECTED`; the draft is as before then
+   */
+  #enter(member: Member, changes: readonly Change[]): boolean {
+    if (!this.#areNewOps(changes)) return false;
+    const texts = changes.map(({ entry }) => entryText(entry));
+    const inlined = changes.reduce((sum, change) => sum + inlinedBytesOf(change), 0);
+    if (!this.#room.take(texts, inlined)) return false;
+    this.#apply(changes);
     this.#texts.push(...texts);
-    this.#headerBytes += header;
-    this.#inlinedBytes = inlinedBytes;
-    this.#judged.push({ member, kind: 'entries', results });
+    for (const { entry, stored, inlined: inSlot } of changes) {
+      const at = this.#nextSequence();
+      this.#entries.push(entry);
+      this.#ops.add(entry.op);
+      if (stored === null || entry.kind !== 'write') continue;
+      if (inSlot) this.#bodies.push({ sequence: at, bytes: stored });
+      else this.#staged.push({ member, storedHash: entry.storedHash, bytes: stored });
+    }
     return true;
   }
 
@@ -212,38 +218,17 @@ class BatchBuilder {
     return true;
   }
 
-  /**
-   * @throws StoreError `REJECTED` when no replay would take the entry; the draft is as before then
-   */
-  #apply({ entry }: Change, at: Sequence): void {
-    const problem = applyEntry(this.#draft, entry, at);
-    if (problem !== null) throw new StoreError('REJECTED', problem);
-  }
-
-  /** Small versions go into the slot; those of a group that find no room there are staged. */
-  #inlines(stored: Uint8Array | null, grouped: boolean, inlinedBytes: number): boolean {
-    const length = stored?.byteLength ?? 0;
-    if (length > this.#parts.settings.inlineBytes) return false;
-    return !grouped || inlinedBytes + length <= SLOT_INLINED_BYTES_MAX;
-  }
-
-  #hasRoom(entries: number, header: number, inlinedBytes: number): boolean {
-    return (
-      this.#entries.length + entries <= SLOT_ENTRIES_MAX &&
-      this.#headerBytes + header <= SLOT_HEADER_BYTES_MAX &&
-      inlinedBytes <= SLOT_INLINED_BYTES_MAX
-    );
-  }
-
-  /** Puts a built member into the slot. */
-  #take(member: Member, changes: readonly Change[]): void {
-    for (const { entry, stored, inlined } of changes) {
-      const at = this.#nextSequence();
-      this.#entries.push(entry);
-      this.#ops.add(entry.op);
-      if (stored === null || entry.kind !== 'write') continue;
-      if (inlined) this.#bodies.push({ sequence: at, bytes: stored });
-      else this.#staged.push({ member, storedHash: entry.storedHash, bytes: stored });
+  /** @throws StoreError `REJECTED` when no replay would take an entry; none is applied then */
+  #apply(changes: readonly Change[]): void {
+    // Keeping a state makes the next change copy its nodes, so it is done only where it can be
+    // needed: a refused entry leaves the draft as it was, but a group has others before it.
+    const before = changes.length > 1 ? this.#draft.freeze() : null;
+    for (const [index, { entry }] of changes.entries()) {
+      const at = sequence(this.#nextSequence() + index);
+      const problem = applyEntry(this.#draft, entry, at);
+      if (problem === null) continue;
+      if (before !== null) this.#draft = new SnapshotDraft(before);
+      throw new StoreError('REJECTED', problem);
     }
   }
 
@@ -252,45 +237,14 @@ class BatchBuilder {
   }
 }
 
-/** A mutation as it will stand in the slot. */
-interface Change {
-  readonly entry: MutationEntry;
-  readonly stored: Uint8Array | null;
-  readonly inlined: boolean;
+function sealed({ reason, successor, location }: SealEntry): StoreError {
+  const goesOn = location ?? successor;
+  const words = goesOn === undefined ? '' : `; it goes on at ${goesOn}`;
+  return new StoreError('SEALED', `not committed: the world is sealed here (${reason})${words}`, {
+    details: successor === undefined ? {} : { successor },
+  });
 }
 
-function placed(entry: UnplacedEntry, epoch: number, inlined: boolean): MutationEntry {
-  if (entry.kind === 'archive') return entry;
-  return { ...entry, at: inlined ? 'slot' : { epoch } };
-}
-
-/**
- * The first entry of a group says how many commit together, and carries the ID that the whole group
- * is asked for by: the mutation that it was given to may have had nothing to commit.
- */
-function markGroup(changes: readonly Change[], op: string): readonly Change[] {
-  const [first, ...rest] = changes;
-  if (first === undefined) return changes;
-  const group = rest.length === 0 ? {} : { group: changes.length };
-  if (rest.length === 0 && first.entry.op === op) return changes;
-  return [{ ...first, entry: { ...first.entry, op, ...group } }, ...rest];
-}
-
-/** @throws StoreError `SIZE_LIMIT` for entries that no slot has room for */
-function headerBytes(texts: readonly string[]): number {
-  let header = 0;
-  for (const text of texts) {
-    const bytes = Buffer.byteLength(text);
-    if (bytes > ENTRY_BYTES_MAX) {
-      throw new StoreError(
-        'SIZE_LIMIT',
-        `path and metadata take ${bytes} bytes in the log, and an entry has ${ENTRY_BYTES_MAX}`,
-      );
-    }
-    header += bytes + 1 + INLINED_ITEM_BYTES;
-  }
-  if (header + HEADER_ROOM > SLOT_HEADER_BYTES_MAX) {
-    throw new StoreError('SIZE_LIMIT', `a group of ${texts.length} that takes ${header} bytes`);
-  }
-  return header;
+function memberOf({ member }: Judged): Member {
+  return member;
 }

@@ -1,19 +1,28 @@
 /**
  * The loop that turns requests into slots: one for each world in each store. One slot at a time; a
- * batch that loses its name is still at the head of the queue, and is judged again on the new tip.
+ * batch that loses its name is still at the head of the queue, and is carried over to the new tip.
  */
 import { abortable } from '../base/abortable.ts';
+import { publish } from '../base/diagnostics.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
-import { sequence } from '../base/sequence.ts';
-import { type Batch, type BuildParts, buildBatch, type Judged } from './build.ts';
-import { Member, type MemberOptions } from './member.ts';
+import { type Sequence, sequence } from '../base/sequence.ts';
+import type { Batch, Judged } from './batch.ts';
+import { type BuildParts, buildBatch, type Carried, type Earlier } from './build.ts';
+import { controlCandidate } from './control-candidate.ts';
+import { Control, type ControlJudge, Member, type MemberOptions } from './member.ts';
 import { isSameRequest, type Mutation } from './mutation.ts';
 import type { OperationPlace, Operations } from './operations.ts';
 import { BatchLimit, type Fairness } from './pacing.ts';
 import { PolicyGate } from './policy-gate.ts';
 import { Queue, type QueueBounds } from './queue.ts';
 import { answersRequest, type MutationResult } from './result.ts';
-import { isBroken, SlotWriter, type SlotWriterParts, type WriteOutcome } from './slot-writer.ts';
+import {
+  isBroken,
+  SLEPT,
+  SlotWriter,
+  type SlotWriterParts,
+  type WriteOutcome,
+} from './slot-writer.ts';
 
 export interface CommitterParts extends Omit<SlotWriterParts, 'ended'> {
   readonly operations: Operations;
@@ -28,6 +37,8 @@ export interface CommitterSettings {
   readonly build: BuildParts['settings'];
 }
 
+const NOTHING: Earlier = new Map();
+
 export class Committer {
   readonly #parts: CommitterParts;
   readonly #settings: CommitterSettings;
@@ -39,6 +50,8 @@ export class Committer {
   /** Requests sent again whose first create was out when they came. */
   readonly #twins = new Set<Member>();
   readonly #recalls = new Set<Promise<void>>();
+  /** What the batch that was built last and did not commit was judged to be. */
+  #earlier: Earlier = NOTHING;
   #loop: Promise<void> | null = null;
   /** Why no further request is taken; null while they are. */
   #closed: StoreError | null = null;
@@ -85,6 +98,21 @@ export class Committer {
     return member.result;
   }
 
+  /**
+   * Commits a control entry, alone in its slot, as `judge` decides on the tip it will follow; it is
+   * asked again whenever that tip turns out to be another.
+   * @param op the entry's own operation ID
+   * @returns its sequence, or null when `judge` wants none
+   * @throws StoreError as `submit`; what `judge` throws
+   */
+  async control(op: string, judge: ControlJudge, options: MemberOptions): Promise<Sequence | null> {
+    if (this.#closed !== null) throw this.#closed;
+    const control = new Control(op, judge, this.#parts.clock, options);
+    this.#queue.add(control);
+    this.#loop ??= this.#run();
+    return control.result;
+  }
+
   /** A request sent again while its first create is out cannot be told *not committed*. */
   #noteOpen(member: Member): void {
     const { open } = this.#writer;
@@ -122,14 +150,15 @@ export class Committer {
     await Promise.resolve();
     try {
       while (!this.#ended.signal.aborted) {
-        const members = this.#queue.head(this.#limit.now);
-        if (members.length === 0) break;
-        const won = await this.#commitBatch(members);
+        const next = this.#queue.head(this.#limit.now);
+        if (!(next instanceof Control) && next.length === 0) break;
+        const won = await this.#commitNext(next);
         if (won && this.#queue.size > 0) await this.#yield();
       }
     } catch (error) {
       this.#fail(error);
     } finally {
+      this.#earlier = NOTHING;
       this.#loop = null;
     }
   }
@@ -148,22 +177,23 @@ export class Committer {
    */
   #fail(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
+    const known = isStoreError(error) ? error : null;
     this.#closed ??= new StoreError(
-      'INTEGRITY',
+      known?.code === 'SEALED' ? 'SEALED' : 'INTEGRITY',
       `not committed, and this store takes no more writes: ${problem}`,
-      { cause: error, details: isStoreError(error) ? error.details : {} },
+      { cause: error, details: known?.details ?? {} },
     );
     this.#queue.failAll(this.#closed);
   }
 
   /** @returns whether a slot was won */
-  async #commitBatch(members: readonly Member[]): Promise<boolean> {
+  async #commitNext(next: Control | readonly Member[]): Promise<boolean> {
     try {
-      return await this.#commit(members);
+      return next instanceof Control ? await this.#commitOne(next) : await this.#commit(next);
     } catch (error) {
       if (isBroken(error)) throw error;
       // The bucket refuses or does not answer, and nothing of theirs is open: they may try again.
-      for (const member of members) member.fail(error);
+      for (const request of next instanceof Control ? [next] : next) request.fail(error);
       return false;
     }
   }
@@ -173,7 +203,9 @@ export class Committer {
     const settings = this.#settings.build;
     const policy = this.#policy;
     const parts: BuildParts = { bodies, operations, policy, settings, now: () => clock.now() };
-    const batch = await buildBatch(parts, follower.snapshot, members);
+    const batch = await buildBatch(parts, follower.snapshot, members, this.#earlier);
+    this.#noteCarried(batch.carried);
+    this.#earlier = verdictsOf(batch.judged);
     this.#recallRepeats(batch.judged);
     if (batch.entries.length === 0) {
       await this.#answerAtTip(batch);
@@ -184,20 +216,46 @@ export class Committer {
     fairness.took(written.createMs);
     this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length, batch.full);
     answer(batch.judged);
+    this.#earlier = NOTHING;
     return true;
   }
 
-  async #write(batch: Batch): Promise<WriteOutcome> {
-    let won = false;
+  /** A control entry is judged at exactly the tip it follows, and never carried over. */
+  async #commitOne(control: Control): Promise<boolean> {
+    const base = await this.#parts.follower.atTip({ signal: control.answered });
+    const entry = control.judge(base);
+    if (entry === null) {
+      control.answer(null);
+      return false;
+    }
+    const candidate = controlCandidate(base, entry, control);
+    const written = await this.#write(candidate);
+    if (written.outcome !== 'won') return false;
+    control.answer(sequence(base.tip.sequence + 1));
+    return true;
+  }
+
+  async #write(candidate: Parameters<SlotWriter['write']>[0]): Promise<WriteOutcome> {
+    let outcome: WriteOutcome['outcome'] = 'left';
     try {
-      const written = await this.#writer.write(batch);
-      won = written.outcome === 'won';
+      const written = await this.#writer.write(candidate);
+      outcome = written.outcome;
       return written;
     } finally {
-      // What was not won is not in the log, so its repeats are requests like any other again.
-      if (!won && !this.#ended.signal.aborted) for (const twin of this.#twins) twin.settled();
+      for (const twin of this.#twins) {
+        if (outcome === 'fenced') twin.giveUp(SLEPT);
+        // What was not won is not in the log, so its repeats are requests like any other again.
+        else if (outcome !== 'won' && !this.#ended.signal.aborted) twin.settled();
+      }
       this.#twins.clear();
     }
+  }
+
+  #noteCarried(carried: Carried): void {
+    if (carried.kept + carried.rebuilt === 0) return;
+    const { storeId: store, follower } = this.#parts;
+    const world = follower.snapshot.identity.worldId;
+    publish('bucketstore:rebase', () => ({ world, store, ...carried }));
   }
 
   /**
@@ -248,11 +306,10 @@ function reused(op: string): StoreError {
 function answer(judged: readonly Judged[]): void {
   for (const one of judged) {
     switch (one.kind) {
-      case 'answer':
-      case 'entries':
+      case 'taken':
         one.member.answer(one.results);
         break;
-      case 'refusal':
+      case 'refused':
         one.member.fail(one.error);
         break;
       case 'repeat':
@@ -261,4 +318,10 @@ function answer(judged: readonly Judged[]): void {
         one satisfies never;
     }
   }
+}
+
+function verdictsOf(judged: readonly Judged[]): Earlier {
+  const verdicts = new Map<Member, Extract<Judged, { readonly kind: 'taken' }>['verdict']>();
+  for (const one of judged) if (one.kind !== 'repeat') verdicts.set(one.member, one.verdict);
+  return verdicts;
 }

@@ -1,7 +1,12 @@
-/** A request that waits for its outcome: one change, or a group that commits together. */
+/**
+ * A request that waits for its outcome: one change, a group that commits together, or a control
+ * entry.
+ */
 import type { Clock } from '../base/clock.ts';
 import { StoreError } from '../base/errors.ts';
 import type { Sequence } from '../base/sequence.ts';
+import type { ControlEntry } from '../log/records.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Mutation } from './mutation.ts';
 import type { MutationResult } from './result.ts';
 
@@ -17,23 +22,22 @@ const ANSWERED = 'answered';
  * Answered exactly once. Until its slot's create is sent, a passed deadline or an abort means *not
  * committed*; from then on *unknown*, with what `operation` must be asked.
  */
-export class Member {
-  readonly mutations: readonly Mutation[];
+export class Pending<Result> {
+  readonly op: string;
   /** Bytes that it holds in the queue. */
   readonly bytes: number;
-  readonly result: Promise<readonly MutationResult[]>;
-  /** Its operation is in the log, and its first answer is being read back from there. */
-  recalling = false;
+  readonly result: Promise<Result>;
   readonly #answered = new AbortController();
-  #resolve: (results: readonly MutationResult[]) => void = () => undefined;
+  #resolve: (result: Result) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   /** The tip that its open create names; null while none is open. */
   #after: Sequence | null = null;
   #openWords = '';
+  #mayRepeat = true;
 
-  constructor(mutations: readonly Mutation[], clock: Clock, options: MemberOptions) {
-    this.mutations = mutations;
-    this.bytes = mutations.reduce((sum, mutation) => sum + bytesOf(mutation), 0);
+  constructor(op: string, bytes: number, clock: Clock, options: MemberOptions) {
+    this.op = op;
+    this.bytes = bytes;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -46,10 +50,6 @@ export class Member {
   /** Aborts when it has been answered, however. */
   get answered(): AbortSignal {
     return this.#answered.signal;
-  }
-
-  get op(): string {
-    return this.mutations[0]?.op ?? '';
   }
 
   /**
@@ -65,13 +65,23 @@ export class Member {
     this.#openWords = words;
   }
 
+  /**
+   * What became of its create cannot be known here any more: told *unknown*. The slot that would
+   * show its operation may be collected, so it must not be sent again as if that were without harm.
+   */
+  giveUp(words: string): void {
+    this.#openWords = words;
+    this.#mayRepeat = false;
+    this.fail(null);
+  }
+
   /** Its create is no longer open: it is answered next, or judged again. */
   settled(): void {
     this.#after = null;
   }
 
-  answer(results: readonly MutationResult[]): void {
-    this.#settle(() => this.#resolve(results));
+  answer(result: Result): void {
+    this.#settle(() => this.#resolve(result));
   }
 
   /** Answers with an error, or with *unknown* when its create is open. */
@@ -89,10 +99,11 @@ export class Member {
 
   #unknown(after: Sequence, cause: unknown): StoreError {
     const words = this.#openWords === '' ? '' : ` (${this.#openWords})`;
+    const repeat = this.#mayRepeat ? ', or send the request again with the same op' : '';
     return new StoreError(
       'UNKNOWN_OUTCOME',
       `unknown: the commit after sequence ${after} was sent and cannot be answered${words}; ask ` +
-        `operation("${this.op}", ${after}), or send the request again with the same op`,
+        `operation("${this.op}", ${after})${repeat}`,
       { details: { op: this.op, after }, cause },
     );
   }
@@ -109,6 +120,43 @@ export class Member {
     );
   }
 }
+
+/** A request of any kind, as whoever writes its slot sees it. */
+export type Request = Pick<
+  Pending<never>,
+  'op' | 'answered' | 'sent' | 'unresolved' | 'settled' | 'giveUp'
+>;
+
+/** Mutations that commit together. */
+export class Member extends Pending<readonly MutationResult[]> {
+  readonly mutations: readonly Mutation[];
+  /** Its operation is in the log, and its first answer is being read back from there. */
+  recalling = false;
+
+  constructor(mutations: readonly Mutation[], clock: Clock, options: MemberOptions) {
+    const bytes = mutations.reduce((sum, mutation) => sum + bytesOf(mutation), 0);
+    super(mutations[0]?.op ?? '', bytes, clock, options);
+    this.mutations = mutations;
+  }
+}
+
+/**
+ * The control entry that a state asks for, or null for none. Judged at exactly the tip that the
+ * entry will follow; when that name is lost, it is asked again with the new tip.
+ */
+export type ControlJudge = (state: Snapshot) => ControlEntry | null;
+
+/** A control entry, which is alone in its slot. Answered with its sequence; null for none. */
+export class Control extends Pending<Sequence | null> {
+  readonly judge: ControlJudge;
+
+  constructor(op: string, judge: ControlJudge, clock: Clock, options: MemberOptions) {
+    super(op, CONTROL_BYTES, clock, options);
+    this.judge = judge;
+  }
+}
+
+const CONTROL_BYTES = 4096;
 
 function overdue(deadlineMs: number): StoreError {
   return new StoreError(

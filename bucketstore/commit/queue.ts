@@ -1,11 +1,14 @@
 /** The requests of one world that wait for an answer, in order of arrival, bounded (I17). */
 import { StoreError } from '../base/errors.ts';
-import type { Member } from './member.ts';
+import { Control, Member } from './member.ts';
 
 export interface QueueBounds {
   readonly members: number;
   readonly bytes: number;
 }
+
+/** What waits: a member of the next batch, or a control entry, which is a batch by itself. */
+export type Queued = Member | Control;
 
 /**
  * A member stays until it is answered, also while its slot is being created: so a batch that loses
@@ -13,8 +16,8 @@ export interface QueueBounds {
  */
 export class Queue {
   readonly #bounds: QueueBounds;
-  readonly #members = new Set<Member>();
-  readonly #byOp = new Map<string, Member>();
+  readonly #queued = new Set<Queued>();
+  readonly #byOp = new Map<string, Queued>();
   #bytes = 0;
 
   constructor(bounds: QueueBounds) {
@@ -22,7 +25,7 @@ export class Queue {
   }
 
   get size(): number {
-    return this.#members.size;
+    return this.#queued.size;
   }
 
   get bytes(): number {
@@ -33,19 +36,19 @@ export class Queue {
    * Takes a member in, until it is answered.
    * @throws StoreError `OVERLOADED` when a bound would be passed: not committed
    */
-  add(member: Member): void {
+  add(member: Queued): void {
     const { members, bytes } = this.#bounds;
     // One request alone always has room, however large it may legally be.
-    const full = this.#members.size > 0 && this.#bytes + member.bytes > bytes;
-    if (this.#members.size >= members || full) {
+    const full = this.#queued.size > 0 && this.#bytes + member.bytes > bytes;
+    if (this.#queued.size >= members || full) {
       throw new StoreError(
         'OVERLOADED',
-        `not committed: ${this.#members.size} requests of ${this.#bytes} bytes wait already; try ` +
+        `not committed: ${this.#queued.size} requests of ${this.#bytes} bytes wait already; try ` +
           'again later',
         { details: { retryAfterMs: 1000 } },
       );
     }
-    this.#members.add(member);
+    this.#queued.add(member);
     this.#byOp.set(member.op, member);
     this.#bytes += member.bytes;
     member.answered.addEventListener('abort', () => this.#remove(member), { once: true });
@@ -53,26 +56,34 @@ export class Queue {
 
   /** The member that waits with an operation: it and a request sent again are one. */
   find(op: string): Member | undefined {
-    return this.#byOp.get(op);
+    const queued = this.#byOp.get(op);
+    return queued instanceof Member ? queued : undefined;
   }
 
-  /** The first `limit` members in order, without those whose answer is being read back. */
-  head(limit: number): Member[] {
+  /**
+   * What comes next: a control entry, or the first `limit` members up to one, without those whose
+   * answer is being read back.
+   */
+  head(limit: number): Control | readonly Member[] {
     const head: Member[] = [];
-    for (const member of this.#members) {
+    for (const queued of this.#queued) {
+      if (queued instanceof Control) {
+        if (head.length === 0) return queued;
+        break;
+      }
       if (head.length === limit) break;
-      if (!member.recalling) head.push(member);
+      if (!queued.recalling) head.push(queued);
     }
     return head;
   }
 
   /** Answers every member with an error. */
   failAll(error: unknown): void {
-    for (const member of [...this.#members]) member.fail(error);
+    for (const member of [...this.#queued]) member.fail(error);
   }
 
-  #remove(member: Member): void {
-    if (!this.#members.delete(member)) return;
+  #remove(member: Queued): void {
+    if (!this.#queued.delete(member)) return;
     this.#byOp.delete(member.op);
     this.#bytes -= member.bytes;
   }

@@ -1,12 +1,12 @@
 /** The first answer of an operation that is in the log, read back from its slot. */
 import type { CallOptions } from '../../blob/index.ts';
-import { integrityError } from '../base/errors.ts';
+import { integrityError, StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { isMutation } from '../log/entry-rules.ts';
-import type { Log } from '../log/log.ts';
 import { slotKey } from '../log/names.ts';
 import type { ArchiveEntry, Slot, WriteEntry } from '../log/records.ts';
 import type { BodyReader } from '../snapshot/body-reader.ts';
+import type { Follower } from '../snapshot/follower.ts';
 import { infoOf } from '../snapshot/reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { VersionRecord } from '../snapshot/state.ts';
@@ -15,7 +15,7 @@ import type { OperationPlace } from './operations.ts';
 import type { MutationResult } from './result.ts';
 
 export interface RecallParts {
-  readonly log: Log;
+  readonly follower: Follower;
   readonly bodies: BodyReader;
 }
 
@@ -23,8 +23,8 @@ export interface RecallParts {
  * What an operation was answered with, for each mutation of its group. One `get` of its slot, and
  * one for each body that is not cached.
  * @param snapshot a state that holds the slot
- * @throws StoreError `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`,
- * `LOCATION`
+ * @throws StoreError `TOO_OLD` when the slot is collected; `INTEGRITY` when it does not hold the
+ * operation; `UNAVAILABLE`, `LOCATION`
  */
 export async function recall(
   parts: RecallParts,
@@ -32,8 +32,13 @@ export async function recall(
   place: OperationPlace,
   options: CallOptions,
 ): Promise<readonly MutationResult[]> {
-  const read = await parts.log.read(place.slot, options);
-  if (read === null) throw integrityError(slotKey(place.slot), 'missing, and operations are in it');
+  const read = await parts.follower.slotAt(place.slot, options);
+  if (read === null) {
+    throw new StoreError(
+      'TOO_OLD',
+      `committed at ${place.sequence}, which is no longer in the log`,
+    );
+  }
   const results: MutationResult[] = [];
   const first = read.slot.entries[place.sequence - read.slot.first];
   const op = first !== undefined && isMutation(first) ? first.op : '';

@@ -1,4 +1,4 @@
-/** One batch to one slot: stages what is large, creates the slot, and serves the state after it. */
+/** One candidate to one slot: stages what is large, creates it, and serves the state after it. */
 import type { BlobStore } from '../../blob/index.ts';
 import { InvariantError } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,11 +8,13 @@ import type { Random } from '../base/random.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { type AppendOutcome, append } from '../log/append.ts';
 import { blobKey, slotKey } from '../log/names.ts';
+import type { Sighting } from '../log/sighting.ts';
+import type { Sightings } from '../log/sightings.ts';
 import { decodeSlot, type EncodedSlot, encodeSlot } from '../log/slot.ts';
 import type { BodyReader } from '../snapshot/body-reader.ts';
 import type { Follower } from '../snapshot/follower.ts';
-import type { Batch } from './build.ts';
-import type { Member } from './member.ts';
+import type { Candidate } from './batch.ts';
+import type { Request } from './member.ts';
 import { stage } from './stage.ts';
 
 export interface SlotWriterParts {
@@ -20,6 +22,7 @@ export interface SlotWriterParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly follower: Follower;
+  readonly sightings: Sightings;
   readonly bodies: BodyReader;
   /** The random ID of this store, in every slot it creates. */
   readonly storeId: string;
@@ -29,11 +32,16 @@ export interface SlotWriterParts {
 
 /**
  * `won`: the slot is in the log and its state is served. `lost`: another store's slot is, and was
- * entered. `left`: a member left before anything was sent; the batch must be built without it.
+ * entered with all behind it. `moved`: the tip is another than the candidate's, so nothing was sent.
+ * `left`: a request left before anything was sent. `fenced`: what became of the slot cannot be
+ * known; its requests have been told *unknown* and the state was loaded anew.
  */
 export type WriteOutcome =
   | { readonly outcome: 'won'; readonly createMs: number }
-  | { readonly outcome: 'lost' | 'left' };
+  | { readonly outcome: 'lost' | 'moved' | 'left' | 'fenced' };
+
+/** Why a request is told *unknown* when its slot's name can say nothing any more. */
+export const SLEPT = 'the store slept so long that the name of the slot may be another’s by now';
 
 /** A create that is out. */
 export interface OpenCreate {
@@ -43,10 +51,8 @@ export interface OpenCreate {
 
 export class SlotWriter {
   readonly #parts: SlotWriterParts;
-  /** Names lost one after another. */
-  #losses = 0;
   #open: OpenCreate | null = null;
-  /** Keys that the batch now written has staged: a lost name does not stage them again. */
+  /** Keys that the candidate now written has staged: a lost name does not stage them again. */
   #staged: ReadonlySet<string> = new Set();
 
   constructor(parts: SlotWriterParts) {
@@ -59,43 +65,79 @@ export class SlotWriter {
   }
 
   /**
-   * Commits the entries of a batch, or says that they must be judged again.
+   * Commits the entries of a candidate, or says why they must be judged again.
    * @throws StoreError `INTEGRITY` when the log is broken; `LOCATION`, `UNAVAILABLE` when nothing
-   * that
-   *   was sent can have taken effect
+   * that was sent can have taken effect
    */
-  async write(batch: Batch): Promise<WriteOutcome> {
-    const { follower, clock } = this.#parts;
-    // A reader has met a log that does not continue this state: going on would fork it.
-    if (follower.broken !== null) throw follower.broken;
-    if (!(await this.#stageBlobs(batch))) return { outcome: 'left' };
-    // First, not meanwhile: nothing may be created behind a slot that is gone. Only after an idle
-    // time.
-    const gone = follower.tipUnseen ? await this.#checkTip() : null;
-    if (gone !== null) throw gone;
-    const members = batch.judged.filter(({ kind }) => kind === 'entries').map(memberOf);
-    if (members.some(({ answered }) => answered.aborted)) return { outcome: 'left' };
-    const encoded = this.#encode(batch);
-    const { first } = encoded.slot;
-    for (const member of members) member.sent(batch.base.tip.sequence);
+  async write(candidate: Candidate): Promise<WriteOutcome> {
+    const { follower, sightings, clock } = this.#parts;
+    const { base, requests } = candidate;
+    if (!(await this.#stageBlobs(candidate))) return { outcome: 'left' };
+    const held = await this.#sight();
+    if (follower.snapshot.tip.sequence !== base.tip.sequence) return { outcome: 'moved' };
+    if (requests.some(({ answered }) => answered.aborted)) return { outcome: 'left' };
+    const encoded = this.#encode(candidate);
+    for (const request of requests) request.sent(base.tip.sequence);
     const startedAt = clock.monotonic();
-    const result = await this.#append(members, encoded);
-    if (result.outcome === 'lost') {
-      follower.enter({ ...decodeSlot(slotKey(first), result.bytes) });
-      this.#publishLost(first);
-      this.#losses += 1;
-      // One loss is a race; more may be a backlog, which is cheaper read than met name by name.
-      if (this.#losses > 1) await follower.advance(this.#parts.ended);
-      return { outcome: 'lost' };
+    const result = await this.#append(requests, encoded, held);
+    switch (result.outcome) {
+      case 'committed':
+        sightings.note(encoded.slot.last, result.began, result.date);
+        this.#install(candidate, encoded, clock.monotonic() - startedAt);
+        return { outcome: 'won', createMs: clock.monotonic() - startedAt };
+      case 'lost':
+        await this.#yieldTo(encoded.slot.first, result.bytes);
+        return { outcome: 'lost' };
+      case 'fenced':
+        await this.#giveUp(requests);
+        return { outcome: 'fenced' };
+      default:
+        return result satisfies never;
     }
-    this.#losses = 0;
-    const createMs = clock.monotonic() - startedAt;
-    this.#install(batch, encoded, createMs);
-    return { outcome: 'won', createMs };
   }
 
-  /** @returns false when a member left meanwhile */
-  async #stageBlobs({ base, staged }: Batch): Promise<boolean> {
+  /**
+   * A fresh sighting of the tip, without which no create may begin. No request while there is one.
+   * @throws StoreError when a reader has met a log that does not continue this state: going on would
+   * fork it
+   */
+  async #sight(): Promise<Sighting> {
+    const { follower, sightings, ended } = this.#parts;
+    for (;;) {
+      if (follower.broken !== null) throw follower.broken;
+      // Nothing may be created behind a slot that is gone. Only after an idle time.
+      if (follower.tipUnseen) await this.#checkTip();
+      const held = sightings.freshOf(follower.snapshot.tip.sequence);
+      if (held !== null) return held;
+      await follower.advance(ended);
+    }
+  }
+
+  /** That the slot this one follows is there: a look that fails says nothing about it. */
+  async #checkTip(): Promise<void> {
+    try {
+      await this.#parts.follower.checkTip(this.#parts.ended);
+    } catch (error) {
+      if (isBroken(error)) throw error;
+    }
+  }
+
+  /** The winner's slot, and all behind it: they carry everything that the next batch needs. */
+  async #yieldTo(first: Sequence, bytes: Uint8Array): Promise<void> {
+    const { follower, storeId, ended } = this.#parts;
+    follower.enter({ ...decodeSlot(slotKey(first), bytes) });
+    const { worldId } = follower.snapshot.identity;
+    publish('bucketstore:lost', () => ({ world: worldId, store: storeId, first }));
+    await follower.advance(ended);
+  }
+
+  async #giveUp(requests: readonly Request[]): Promise<void> {
+    for (const request of requests) request.giveUp(SLEPT);
+    await this.#parts.follower.reload();
+  }
+
+  /** @returns false when a request left meanwhile */
+  async #stageBlobs({ base, staged }: Candidate): Promise<boolean> {
     const known = this.#staged;
     const done = new Set<string>();
     const tasks = staged.map(async ({ member, storedHash, bytes }) => {
@@ -112,17 +154,7 @@ export class SlotWriter {
     return staged.every(({ member }) => !member.answered.aborted);
   }
 
-  /** That the slot this one follows is gone, or null: a look that fails says nothing about it. */
-  async #checkTip(): Promise<Error | null> {
-    try {
-      await this.#parts.follower.checkTip(this.#parts.ended);
-      return null;
-    } catch (error) {
-      return isBroken(error) ? error : null;
-    }
-  }
-
-  #encode({ base, draft, entries, texts, bodies }: Batch): EncodedSlot {
+  #encode({ base, draft, entries, texts, bodies }: Candidate): EncodedSlot {
     return encodeSlot({
       ...base.identity,
       first: sequence(base.tip.sequence + 1),
@@ -137,40 +169,45 @@ export class SlotWriter {
     });
   }
 
-  /** Creates the slot; while its fate is open its members can only be told *unknown*. */
-  async #append(members: readonly Member[], { slot, bytes }: EncodedSlot): Promise<AppendOutcome> {
+  /** Creates the slot; while its fate is open its requests can only be told *unknown*. */
+  async #append(
+    requests: readonly Request[],
+    { slot, bytes }: EncodedSlot,
+    held: Sighting,
+  ): Promise<AppendOutcome> {
     const { ended } = this.#parts;
+    const { first } = slot;
     const onUnresolved = (words: string): void => {
-      for (const member of members) member.unresolved(words);
+      for (const request of requests) request.unresolved(words);
     };
     const settle = (): void => {
-      this.#open = null;
-      for (const member of members) member.settled();
+      for (const request of requests) request.settled();
     };
-    this.#open = {
-      ops: new Set(slot.entries.map(({ op }) => op)),
-      after: sequence(slot.first - 1),
-    };
+    this.#open = { ops: new Set(slot.entries.map(({ op }) => op)), after: sequence(first - 1) };
     try {
-      const result = await append(this.#parts, slot.first, bytes, { signal: ended, onUnresolved });
-      // A committed member stays "maybe committed" until it has its answer.
+      const options = { signal: ended, onUnresolved };
+      const result = await append(this.#parts, { first, bytes, held }, options);
+      // A committed request stays "maybe committed" until it has its answer.
       if (result.outcome === 'lost') settle();
       this.#open = null;
       return result;
     } catch (error) {
       // An append that was given up leaves the slot's fate open; any other end has settled it.
-      if (!ended.aborted) settle();
+      if (!ended.aborted) {
+        this.#open = null;
+        settle();
+      }
       throw error;
     }
   }
 
-  #install(batch: Batch, { slot, hash, bytes }: EncodedSlot, durationMs: number): void {
-    batch.draft.endSlot(slot, hash);
-    for (const [index, body] of batch.bodies.entries()) {
+  #install(candidate: Candidate, { slot, hash, bytes }: EncodedSlot, durationMs: number): void {
+    candidate.draft.endSlot(slot, hash);
+    for (const [index, body] of candidate.bodies.entries()) {
       const inlined = slot.inlined[index];
       if (inlined !== undefined) this.#parts.bodies.remember(inlined.hash, body.bytes);
     }
-    this.#parts.follower.install(batch.draft.freeze(), { slot, hash });
+    this.#parts.follower.install(candidate.draft.freeze(), { slot, hash });
     publish('bucketstore:commit', () => ({
       world: slot.worldId,
       store: slot.store,
@@ -180,21 +217,13 @@ export class SlotWriter {
       durationMs,
     }));
   }
-
-  #publishLost(first: number): void {
-    const { worldId } = this.#parts.follower.snapshot.identity;
-    const store = this.#parts.storeId;
-    publish('bucketstore:lost', () => ({ world: worldId, store, first }));
-  }
 }
 
 /**
- * Whether a failure is of the log or of an invariant: then nothing more may be built on the state.
+ * Whether a failure is of the log, of the world's life or of an invariant: then nothing more may be
+ * built on the state.
  */
 export function isBroken(error: unknown): error is Error {
-  return error instanceof InvariantError || (isStoreError(error) && error.code === 'INTEGRITY');
-}
-
-function memberOf({ member }: { readonly member: Member }): Member {
-  return member;
+  if (error instanceof InvariantError) return true;
+  return isStoreError(error) && (error.code === 'INTEGRITY' || error.code === 'SEALED');
 }

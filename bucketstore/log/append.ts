@@ -5,18 +5,28 @@
  * reading the name: our exact bytes are a commit, other bytes a loss, and a missing object means
  * that the identical create is sent again. Different bytes are never sent for a name while an
  * attempt of our own on it is open, so a late landing is always one of these (I1, I6).
+ *
+ * No answer is taken for anything unless the rule of sightings lets it be believed: the name may
+ * have been used, collected and freed while this store slept.
  */
 import { type BlobStore, type CallOptions, isBlobError } from '../../blob/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import type { Sequence } from '../base/sequence.ts';
+import { type Sequence, sequence } from '../base/sequence.ts';
 import { bucketFailure } from './failure.ts';
 import { slotKey } from './names.ts';
+import type { Moment, Sighting } from './sighting.ts';
+import type { Sightings } from './sightings.ts';
 
-/** `lost`: another store's slot has the name; its bytes. */
+/**
+ * `committed`: with what a sighting of the slot's last sequence is dated by. `lost`: another store's
+ * slot has the name; its bytes. `fenced`: answers about the name cannot be believed any more, so
+ * what became of the slot cannot be known from it.
+ */
 export type AppendOutcome =
-  | { readonly outcome: 'committed' }
-  | { readonly outcome: 'lost'; readonly bytes: Uint8Array };
+  | { readonly outcome: 'committed'; readonly began: Moment; readonly date: number | undefined }
+  | { readonly outcome: 'lost'; readonly bytes: Uint8Array }
+  | { readonly outcome: 'fenced' };
 
 export interface AppendOptions {
   /** Ends the wait; the create may still land, so the outcome is then unknown. */
@@ -25,10 +35,19 @@ export interface AppendOptions {
   readonly onUnresolved?: (state: string) => void;
 }
 
-interface AppendParts {
+export interface AppendParts {
   readonly bucket: BlobStore;
   readonly clock: Clock;
   readonly random: Random;
+  readonly sightings: Sightings;
+}
+
+/** The slot to create, and what the store knows of the end of the log it continues. */
+export interface Appended {
+  readonly first: Sequence;
+  readonly bytes: Uint8Array;
+  /** A fresh sighting of the tip that the slot follows: without one, no create may begin. */
+  readonly held: Sighting;
 }
 
 /**
@@ -44,45 +63,80 @@ const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 
 /**
- * Creates the slot that begins at `first` and returns only when its fate is known. One request when
- * all goes well; one more for each answer that must be settled by reading.
+ * Creates a slot and returns only when its fate is known. One request when all goes well; one more
+ * for each answer that must be settled by reading, and a list for each that comes when the sighting
+ * has become old.
  * @throws StoreError `LOCATION` or `UNAVAILABLE` when nothing that was sent can have taken effect
  * @throws the signal's reason when it aborts; the outcome is unknown then
  */
 export async function append(
   parts: AppendParts,
-  first: Sequence,
-  bytes: Uint8Array,
+  slot: Appended,
   options: AppendOptions,
 ): Promise<AppendOutcome> {
-  const key = slotKey(first);
+  const { sightings, clock, random } = parts;
+  const key = slotKey(slot.first);
+  const tip = sequence(slot.first - 1);
+  const began = sightings.moment();
   let open = false;
   for (let round = 0; ; round++) {
     // Longer each time: on a slow link another store's slot may be larger than ours.
-    const deadlineMs = attemptMs(bytes.byteLength) * 2 ** Math.min(round, ROUNDS_LONGER);
+    const deadlineMs = attemptMs(slot.bytes.byteLength) * 2 ** Math.min(round, ROUNDS_LONGER);
     const calls = { signal: options.signal, deadlineMs, lane: 'commit' } as const;
-    const created = await tryCreate(parts.bucket, key, bytes, calls);
-    if (created.kind === 'created') return { outcome: 'committed' };
+    const believed = (date: number | undefined): Promise<boolean> => {
+      return believe(parts, tip, slot.held, date, { ...options, ...calls });
+    };
+    // A pause may have aged the sighting: then this round only reads.
+    const allowed = round === 0 || sightings.freshOf(tip) !== null;
+    const created = allowed ? await tryCreate(parts.bucket, key, slot.bytes, calls) : WAITS;
+    if (created.kind === 'created') {
+      if (!(await believed(created.date))) return { outcome: 'fenced' };
+      return { outcome: 'committed', began, date: created.date };
+    }
     // Nothing was sent, now or before: the failure is the whole truth.
     if (created.kind === 'not sent' && !open) throw bucketFailure(created.error);
     open = true;
+    const readAt = sightings.moment();
     const found = await tryRead(parts.bucket, key, calls);
-    if (found.kind === 'bytes') {
-      return equal(found.bytes, bytes)
-        ? { outcome: 'committed' }
-        : { outcome: 'lost', bytes: found.bytes };
+    if (found.kind !== 'nothing') {
+      if (!(await believed(found.date))) return { outcome: 'fenced' };
+      if (found.kind === 'absent') sightings.note(tip, readAt, found.date);
+      else if (!equal(found.bytes, slot.bytes)) return { outcome: 'lost', bytes: found.bytes };
+      else return { outcome: 'committed', began, date: found.date };
     }
     options.onUnresolved?.(`${key}: create ${created.words}, read ${found.words}`);
-    await parts.clock.sleep(backoff(round, parts.random), { signal: options.signal });
+    await clock.sleep(backoff(round, random), { signal: options.signal });
   }
 }
 
 type Attempt = CallOptions & { readonly signal: AbortSignal };
 
+/** Lists until that succeeds: until then nothing may be concluded from the answer. */
+async function believe(
+  { sightings, clock, random }: AppendParts,
+  tip: Sequence,
+  held: Sighting,
+  date: number | undefined,
+  options: Attempt & AppendOptions,
+): Promise<boolean> {
+  for (let round = 0; ; round++) {
+    try {
+      return await sightings.believes(tip, held, date, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const words = error instanceof Error ? error.message : String(error);
+      options.onUnresolved?.(`${slotKey(sequence(tip + 1))}: answered, not believed yet: ${words}`);
+      await clock.sleep(backoff(round, random), { signal: options.signal });
+    }
+  }
+}
+
 type Created =
-  | { readonly kind: 'created' }
+  | { readonly kind: 'created'; readonly date: number | undefined }
   | { readonly kind: 'unclear'; readonly words: string }
   | { readonly kind: 'not sent'; readonly words: string; readonly error: unknown };
+
+const WAITS: Created = { kind: 'unclear', words: 'waits for a fresh look at the name' };
 
 async function tryCreate(
   bucket: BlobStore,
@@ -91,9 +145,9 @@ async function tryCreate(
   options: Attempt,
 ): Promise<Created> {
   try {
-    const { outcome } = await bucket.create(key, bytes, options);
+    const { outcome, date } = await bucket.create(key, bytes, options);
     return outcome === 'created'
-      ? { kind: 'created' }
+      ? { kind: 'created', date }
       : { kind: 'unclear', words: 'was refused: the name exists' };
   } catch (error) {
     options.signal.throwIfAborted();
@@ -105,15 +159,22 @@ async function tryCreate(
 }
 
 type Found =
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      readonly words: string;
+      readonly date: number | undefined;
+    }
+  | { readonly kind: 'absent'; readonly words: string; readonly date: number | undefined }
+  /** No answer. */
   | { readonly kind: 'nothing'; readonly words: string };
 
 async function tryRead(bucket: BlobStore, key: string, options: Attempt): Promise<Found> {
   try {
     const found = await bucket.get(key, options);
-    return found.found
-      ? { kind: 'bytes', bytes: found.bytes }
-      : { kind: 'nothing', words: 'finds nothing' };
+    const { date } = found;
+    if (!found.found) return { kind: 'absent', words: 'finds nothing', date };
+    return { kind: 'bytes', words: 'finds bytes', bytes: found.bytes, date };
   } catch (error) {
     options.signal.throwIfAborted();
     const words = isBlobError(error) ? error.code : String(error);

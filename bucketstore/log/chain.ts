@@ -22,7 +22,7 @@ export interface ChainEnd {
  * What is wrong with `slot` as one of this log, or null. Ask it first: a foreign slot's numbers
  * mean nothing.
  */
-export function belongs(identity: ChainIdentity, slot: Slot): string | null {
+export function belongs(identity: ChainIdentity, slot: ChainIdentity): string | null {
   if (slot.worldId !== identity.worldId) {
     return `world_id: of world ${slot.worldId}, not ${identity.worldId}`;
   }

@@ -1,12 +1,12 @@
 /** Reading the log of a location: the next name, one slot, and every slot from a sequence on. */
 import type { BlobStore, CallOptions, Lane } from '../../blob/index.ts';
-import type { Clock } from '../base/clock.ts';
 import { integrityError } from '../base/errors.ts';
 import { readAhead } from '../base/read-ahead.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { bucketFailure } from './failure.ts';
 import { LOG_PREFIX, parseSlotKey, slotKey } from './names.ts';
 import type { Slot } from './records.ts';
+import type { Moment } from './sighting.ts';
 import { decodeSlot } from './slot.ts';
 
 /** A slot as read: its value, the hash of its bytes (what the next slot names), and the bytes. */
@@ -16,9 +16,18 @@ export interface ReadSlot {
   readonly bytes: Uint8Array;
 }
 
-/** That no slot began at the next name; `at` is the monotonic time before the look began, ms. */
-export interface Confirmation {
-  readonly at: number;
+/** An answer about a name. Whether it is believed is for the one who asked (`sightings.ts`). */
+export interface NameAnswer {
+  /** The service's own `Date` with it, ms. */
+  readonly date: number | undefined;
+}
+
+/** That no slot begins at the name behind the last one taken. */
+export interface Missing extends NameAnswer {
+  /** The last sequence before that name. */
+  readonly tip: Sequence;
+  /** Before the request that found it missing. */
+  readonly began: Moment;
 }
 
 export interface ReplayOptions {
@@ -27,6 +36,12 @@ export interface ReplayOptions {
    * List first, for a backlog; else read the next names one by one and list when there are many.
    */
   readonly backlog: boolean;
+  /**
+   * Asked of every answer about a name before anything is concluded from it; throws to end the
+   * replay.
+   * @param next the name that the slots taken so far make the next one
+   */
+  readonly believe: (next: Sequence, date: number | undefined) => Promise<void>;
 }
 
 /** Slots fetched ahead of the one being applied. */
@@ -37,20 +52,25 @@ const LIST_LIMIT = 1000;
 
 export class Log {
   readonly #bucket: BlobStore;
-  readonly #clock: Clock;
+  readonly #moment: () => Moment;
 
-  constructor(bucket: BlobStore, clock: Clock) {
+  /** @param moment reads the clocks */
+  constructor(bucket: BlobStore, moment: () => Moment) {
     this.#bucket = bucket;
-    this.#clock = clock;
+    this.#moment = moment;
   }
 
   /**
    * Whether a slot begins at a name: one `head`.
    * @throws StoreError `UNAVAILABLE` or `LOCATION`
    */
-  async exists(first: Sequence, options: CallOptions): Promise<boolean> {
+  async exists(
+    first: Sequence,
+    options: CallOptions,
+  ): Promise<NameAnswer & { readonly found: boolean }> {
     try {
-      return (await this.#bucket.head(slotKey(first), options)).found;
+      const { found, date } = await this.#bucket.head(slotKey(first), options);
+      return { found, date };
     } catch (error) {
       throw bucketFailure(error);
     }
@@ -60,34 +80,42 @@ export class Log {
    * The slot that begins at a name, or null: one `get`.
    * @throws StoreError `INTEGRITY` when its bytes are no slot of that name
    */
-  async read(first: Sequence, options: CallOptions): Promise<ReadSlot | null> {
+  async read(
+    first: Sequence,
+    options: CallOptions,
+  ): Promise<NameAnswer & { readonly read: ReadSlot | null }> {
     const key = slotKey(first);
     try {
       const found = await this.#bucket.get(key, options);
-      return found.found ? { ...decodeSlot(key, found.bytes), bytes: found.bytes } : null;
+      const { date } = found;
+      if (!found.found) return { read: null, date };
+      return { read: { ...decodeSlot(key, found.bytes), bytes: found.bytes }, date };
     } catch (error) {
       throw bucketFailure(error);
     }
   }
 
   /**
-   * Hands every slot from `next` on to `take`, in order, until a name is missing, and says when it
-   * was found missing. `take` returns the sequence after the slot. A name that a list lacks is read
-   * directly, so a hole in a list is never taken for the end of the log.
-   * @throws StoreError `INTEGRITY` naming the missing slot when later ones are there
+   * Hands every slot from `next` on to `take`, in order, until a name is missing. `take` returns the
+   * sequence after the slot. A name that a list lacks is read directly, so a hole in a list is never
+   * taken for the end of the log.
+   * @throws StoreError `INTEGRITY` naming the missing slot when later ones are there; what `believe`
+   *   throws
    */
   async replay(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
-    { signal, backlog }: ReplayOptions,
-  ): Promise<Confirmation> {
+    options: ReplayOptions,
+  ): Promise<Missing> {
+    const { signal, backlog } = options;
     let expected = next;
     for (let listFirst = backlog; ; listFirst = true) {
-      if (listFirst) expected = await this.#replayListed(expected, take, signal);
+      if (listFirst) expected = await this.#replayListed(expected, take, options);
       for (let reads = 0; reads < SINGLE_READS; reads++) {
-        const at = this.#clock.monotonic();
-        const read = await this.read(expected, { signal, lane: lane(backlog) });
-        if (read === null) return { at };
+        const began = this.#moment();
+        const { read, date } = await this.read(expected, { signal, lane: lane(backlog) });
+        await options.believe(expected, date);
+        if (read === null) return { tip: sequence(expected - 1), began, date };
         expected = take(read);
       }
     }
@@ -96,29 +124,32 @@ export class Log {
   async #replayListed(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
-    signal: AbortSignal | undefined,
+    { signal, believe }: ReplayOptions,
   ): Promise<Sequence> {
     let expected = next;
-    for await (const names of this.#listed(next, signal)) {
-      const read = (first: Sequence): Promise<ReadSlot | null> => {
+    for await (const names of this.names(next, signal)) {
+      const read = (first: Sequence): ReturnType<Log['read']> => {
         return this.read(first, { signal, lane: 'bulk' });
       };
-      // A name inside the range already covered is a stray of a writer that slept: nobody reads it.
       const listed = readAhead(names, READ_AHEAD, async (name) => ({
         name,
-        slot: settle(read(name)),
+        answer: settle(read(name)),
       }));
-      for await (const { name, slot } of listed) {
+      for await (const { name, answer } of listed) {
+        // A name inside the range already covered is a stray of a writer that slept: nobody reads
+        // it.
         if (expected > name) continue;
         for (let missing = expected; missing < name; missing = expected) {
           const missed = await read(missing);
-          if (missed === null) throw hole(missing, name);
-          expected = take(missed);
+          await believe(expected, missed.date);
+          if (missed.read === null) throw hole(missing, name);
+          expected = take(missed.read);
         }
         if (expected > name) continue;
-        const found = await slot();
-        if (found === null) throw hole(expected, name);
-        expected = take(found);
+        const found = await answer();
+        await believe(expected, found.date);
+        if (found.read === null) throw hole(expected, name);
+        expected = take(found.read);
       }
     }
     return expected;
@@ -128,7 +159,7 @@ export class Log {
    * Pages of slot names at or after `next`, ascending. Ends early when the list goes round in
    * circles.
    */
-  async *#listed(next: Sequence, signal: AbortSignal | undefined): AsyncGenerator<Sequence[]> {
+  async *names(next: Sequence, signal: AbortSignal | undefined): AsyncGenerator<Sequence[]> {
     let after = slotKey(sequence(next - 1));
     for (;;) {
       const page = await this.#list(after, signal);

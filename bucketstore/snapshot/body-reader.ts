@@ -1,10 +1,11 @@
 /** Fetches stored versions by their records, verified, through a bounded cache. */
-import type { BlobStore, CallOptions, GetResult } from '../../blob/index.ts';
+import type { BlobStore, CallOptions } from '../../blob/index.ts';
 import { sha256Hex } from '../base/digest.ts';
 import { integrityError } from '../base/errors.ts';
 import { Lru } from '../base/lru.ts';
 import { bucketFailure } from '../log/failure.ts';
-import { blobKey, slotKey } from '../log/names.ts';
+import { blobKey, LOG_PREFIX, slotKey } from '../log/names.ts';
+import type { CheckpointSource } from './load.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { VersionRecord } from './state.ts';
 
@@ -16,6 +17,8 @@ interface Place {
   readonly key: string;
   readonly range?: readonly [number, number];
 }
+
+type PackedSource = Pick<CheckpointSource, 'readPacked'>;
 
 /** Where stored versions come from. */
 export interface BodySource {
@@ -32,10 +35,19 @@ export interface BodySource {
 export class BodyReader implements BodySource {
   readonly #bucket: BlobStore;
   readonly #cache: Lru<string, Uint8Array>;
+  readonly #packs: PackedSource | null;
 
-  /** @param cacheBytes bound of the cache in bytes; 0 keeps nothing */
-  constructor(bucket: BlobStore, cacheBytes: number = BODY_CACHE_BYTES) {
+  /**
+   * @param cacheBytes bound of the cache in bytes; 0 keeps nothing
+   * @param packs where inlined versions are whose slots are collected
+   */
+  constructor(
+    bucket: BlobStore,
+    cacheBytes: number = BODY_CACHE_BYTES,
+    packs: PackedSource | null = null,
+  ) {
     this.#bucket = bucket;
+    this.#packs = packs;
     this.#cache = new Lru(cacheBytes, (bytes) => bytes.byteLength);
   }
 
@@ -63,10 +75,13 @@ export class BodyReader implements BodySource {
   ): Promise<Uint8Array> {
     const cached = this.#cache.get(record.storedHash);
     if (cached !== undefined) return cached;
-    const bytes = await this.readUnverified(snapshot, record, options);
-    if (sha256Hex(bytes) !== record.storedHash) {
-      const { key } = placeOf(snapshot, record);
-      throw integrityError(key, `does not hold stored version ${record.storedHash}`);
+    const place = placeOf(snapshot, record);
+    const lying = place === null ? null : await this.#get(place, options);
+    // The slot's name may be another's by now: then the version is in a pack.
+    const bytes = isVersion(lying, record) ? lying : await this.#packed(record, options);
+    if (bytes === null) throw absent(place, lying, record);
+    if (!isVersion(bytes, record)) {
+      throw integrityError(keyOf(place), `does not hold stored version ${record.storedHash}`);
     }
     this.remember(record.storedHash, bytes);
     return bytes;
@@ -83,28 +98,53 @@ export class BodyReader implements BodySource {
     options: CallOptions = {},
   ): Promise<Uint8Array> {
     const place = placeOf(snapshot, record);
-    const found = await this.#get(place, options);
-    if (!found.found) throw integrityError(place.key, 'missing, and a retained version is in it');
-    return found.bytes;
+    const lying = place === null ? null : await this.#get(place, options);
+    const bytes = lying ?? (await this.#packed(record, options));
+    if (bytes === null) throw absent(place, lying, record);
+    return bytes;
   }
 
-  async #get(place: Place, options: CallOptions): Promise<GetResult> {
+  async #get(place: Place, options: CallOptions): Promise<Uint8Array | null> {
     try {
-      return await this.#bucket.get(place.key, { ...options, range: place.range });
+      const found = await this.#bucket.get(place.key, { ...options, range: place.range });
+      return found.found ? found.bytes : null;
     } catch (error) {
       throw bucketFailure(error);
     }
   }
+
+  async #packed(
+    { at, storedHash }: VersionRecord,
+    options: CallOptions,
+  ): Promise<Uint8Array | null> {
+    if (!('seq' in at) || this.#packs === null) return null;
+    return this.#packs.readPacked(at.seq, storedHash, options);
+  }
 }
 
-function placeOf(snapshot: Snapshot, record: VersionRecord): Place {
+function isVersion(bytes: Uint8Array | null, { storedHash }: VersionRecord): bytes is Uint8Array {
+  return bytes !== null && sha256Hex(bytes) === storedHash;
+}
+
+function absent(place: Place | null, lying: Uint8Array | null, record: VersionRecord): Error {
+  const problem =
+    lying === null
+      ? 'missing, and a retained version is in it'
+      : `does not hold stored version ${record.storedHash}`;
+  return integrityError(keyOf(place), problem);
+}
+
+function keyOf(place: Place | null): string {
+  return place?.key ?? LOG_PREFIX;
+}
+
+/** null: in no slot that this state was replayed from. */
+function placeOf(snapshot: Snapshot, record: VersionRecord): Place | null {
   const { at, storedHash } = record;
   if ('epoch' in at) return { key: blobKey(at.epoch, storedHash) };
   const slot = snapshot.slotOf(at.seq);
   const inlined = slot?.inlined.find(({ sequence }) => sequence === at.seq);
-  if (slot === undefined || inlined === undefined) {
-    throw integrityError(slotKey(at.seq), `no slot of this state holds sequence ${at.seq}`);
-  }
+  if (slot === undefined || inlined === undefined) return null;
   const { offset, length } = inlined;
   return { key: slotKey(slot.first), range: [offset, offset + length] };
 }

@@ -3,22 +3,30 @@
  *
  * Only a missing next name confirms a tip, as of the time the look began: dating it later would
  * break the bound on how old a search may be (I14). Readers share a look that began after they
- * asked.
+ * asked. An answer that the rule of sightings does not let be believed ends the look, and the state
+ * is loaded anew.
  */
+import type { CallOptions } from '../../blob/index.ts';
 import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
+import { publish } from '../base/diagnostics.ts';
 import { integrityError, isStoreError, type StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
-import type { Log, ReadSlot } from '../log/log.ts';
+import type { Log, Missing, ReadSlot } from '../log/log.ts';
 import { slotKey } from '../log/names.ts';
+import { Fenced, type Sightings } from '../log/sightings.ts';
 import { applySlot } from './apply.ts';
+import type { EnteredSlot, Loaded } from './load.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface FollowerParts {
   readonly log: Log;
   readonly clock: Clock;
+  readonly sightings: Sightings;
+  /** Loads the state of now from the bucket, as a cold start does. */
+  readonly load: (known: Sequence) => Promise<Loaded>;
   /** Called once for each slot that enters the served state, in order; must not throw. */
-  readonly onSlot: (read: Pick<ReadSlot, 'slot' | 'hash'>) => void;
+  readonly onSlot: (read: EnteredSlot) => void;
 }
 
 /** How long a look-up may take, ms. */
@@ -42,12 +50,16 @@ export class Follower {
   #broken: StoreError | null = null;
   #running: Look | null = null;
   #waiting: Look | null = null;
+  #reloading: Promise<void> | null = null;
 
-  constructor(parts: FollowerParts, snapshot: Snapshot, confirmedAt: number) {
+  constructor(parts: FollowerParts, loaded: Loaded) {
+    const { snapshot, missing } = loaded;
     this.#parts = parts;
     this.#snapshot = snapshot;
-    this.#confirmedAt = confirmedAt;
-    this.#tipSeenAt = confirmedAt;
+    this.#confirmedAt = missing.began.monotonic;
+    this.#tipSeenAt = missing.began.monotonic;
+    parts.sightings.note(missing.tip, missing.began, missing.date);
+    for (const read of loaded.slots) parts.onSlot(read);
   }
 
   /** The newest state this replica knows. No request. */
@@ -69,7 +81,8 @@ export class Follower {
    * The state after every commit that was acknowledged before this call, on any replica. One `head`
    * of the next name, shared with readers that asked before it began; more only when there are new
    * slots.
-   * @throws StoreError `UNAVAILABLE`, `LOCATION`, `INTEGRITY`; the signal's reason when it aborts
+   * @throws StoreError `UNAVAILABLE`, `LOCATION`, `INTEGRITY`, `SEALED`; the signal's reason when
+   * it aborts
    */
   async atTip(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Snapshot> {
     options.signal?.throwIfAborted();
@@ -92,16 +105,24 @@ export class Follower {
 
   /**
    * Reads on until a name is missing, beside any shared look, which another reader's bad luck may
-   * have stalled. At least one `get`.
+   * have stalled. At least one `get`. A sighting of the tip is there afterwards.
    */
   async advance(signal: AbortSignal): Promise<void> {
-    const take = (read: ReadSlot): Sequence => this.#take(read);
-    const { at } = await this.#parts.log.replay(this.#next(), take, { signal, backlog: false });
-    this.#confirmedAt = Math.max(this.#confirmedAt, at);
+    await this.#orReload(async () => this.#replay(signal));
+  }
+
+  /** Loads the state of now from the bucket; callers at the same time share it. */
+  reload(): Promise<void> {
+    this.#reloading ??= this.#reload()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#reloading = null;
+      });
+    return this.#reloading;
   }
 
   /** Enters a slot that was read elsewhere, when it is the next one. Returns the state after it. */
-  enter(read: Pick<ReadSlot, 'slot' | 'hash'>): Snapshot {
+  enter(read: EnteredSlot): Snapshot {
     if (read.slot.first === this.#next()) {
       this.install(applySlot(this.#snapshot, read.slot, read.hash), read);
     }
@@ -112,7 +133,7 @@ export class Follower {
    * Serves a state built elsewhere, when it is newer than the served one: a late confirmation never
    * rolls a replica back.
    */
-  install(snapshot: Snapshot, read: Pick<ReadSlot, 'slot' | 'hash'>): void {
+  install(snapshot: Snapshot, read: EnteredSlot): void {
     if (snapshot.tip.sequence <= this.#snapshot.tip.sequence) return;
     this.#snapshot = snapshot;
     this.#tipSeenAt = this.#parts.clock.monotonic();
@@ -120,20 +141,23 @@ export class Follower {
   }
 
   /**
-   * Looks the tip's own slot up.
+   * Looks the tip's own slot up, and loads the state anew when that cannot be told any more.
    * @throws StoreError `INTEGRITY` naming it when it is gone: nothing may be built on it
    */
   async checkTip(signal?: AbortSignal): Promise<void> {
-    const { slot, at } = this.#tipSlot();
-    if (slot === null) return;
-    const there = await this.#parts.log.exists(slot, { signal, deadlineMs: LOOK_MS });
-    if (!there) throw integrityError(slotKey(slot), 'the newest slot this store applied is gone');
-    this.#tipSeenAt = at;
+    await this.#orReload(() => this.#lookAtTip(signal));
   }
 
-  #tipSlot(): { readonly slot: Sequence | null; readonly at: number } {
+  async #lookAtTip(signal?: AbortSignal): Promise<void> {
+    const at = this.#parts.clock.monotonic();
     const slot = this.#snapshot.slotOf(this.#snapshot.tip.sequence);
-    return { slot: slot?.first ?? null, at: this.#parts.clock.monotonic() };
+    if (slot === undefined) return;
+    const answer = await this.#parts.log.exists(slot.first, { signal, deadlineMs: LOOK_MS });
+    await this.#believe(this.#next(), answer.date);
+    if (!answer.found) {
+      throw integrityError(slotKey(slot.first), 'the newest slot this store applied is gone');
+    }
+    this.#tipSeenAt = at;
   }
 
   #next(): Sequence {
@@ -153,7 +177,7 @@ export class Follower {
   #start(): Look {
     this.#waiting = null;
     const look: Look = {
-      result: this.#look()
+      result: this.#orReload(() => this.#look())
         .catch((error: unknown) => this.#fail(error))
         .finally(() => {
           if (this.#running === look) this.#running = null;
@@ -167,33 +191,88 @@ export class Follower {
 
   /** A log that does not continue this state: what is served may be another's past. */
   #fail(error: unknown): never {
-    if (isStoreError(error) && error.code === 'INTEGRITY') this.#broken ??= error;
+    if (isStoreError(error) && (error.code === 'INTEGRITY' || error.code === 'SEALED')) {
+      this.#broken ??= error;
+    }
     throw error;
   }
 
+  /**
+   * A slot at or below the tip, or null when it has been collected. One `get`; a look more when the
+   * answer comes after a long sleep.
+   * @throws StoreError `INTEGRITY` when it is missing and the floor does not say why
+   */
+  async slotAt(first: Sequence, options: CallOptions): Promise<ReadSlot | null> {
+    const { log, sightings } = this.#parts;
+    const { read, date } = await log.read(first, options);
+    // What lies at a name below the floor may be another's: a state confirmed now knows the floor.
+    if (!sightings.bears(date)) await this.atTip({ signal: options.signal });
+    if (first < this.#snapshot.control.floor.at) return null;
+    if (read === null)
+      throw integrityError(slotKey(first), 'missing, and its entries are asked for');
+    return read;
+  }
+
+  async #orReload(look: () => Promise<void>): Promise<void> {
+    try {
+      await look();
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error;
+      await this.reload();
+    }
+  }
+
   async #look(): Promise<void> {
-    const at = this.#parts.clock.monotonic();
-    const checked = this.tipUnseen ? this.checkTip() : null;
+    const began = this.#parts.sightings.moment();
     const next = this.#next();
-    const [found] = await Promise.all([
+    const [answer] = await Promise.all([
       this.#parts.log.exists(next, { deadlineMs: LOOK_MS }),
-      checked,
+      this.tipUnseen ? this.#lookAtTip() : null,
     ]);
+    await this.#believe(next, answer.date);
     // A slot that this store created after the look began only makes its state newer than the
     // answer.
-    if (!found) {
-      this.#confirmedAt = at;
-      return;
-    }
-    const confirmation = await this.#parts.log.replay(next, (read) => this.#take(read), {
+    if (answer.found) await this.#replay(undefined);
+    else this.#confirm({ tip: sequence(next - 1), began, date: answer.date });
+  }
+
+  async #replay(signal: AbortSignal | undefined): Promise<void> {
+    const missing = await this.#parts.log.replay(this.#next(), (read) => this.#take(read), {
+      signal,
       backlog: false,
+      believe: (next, date) => this.#believe(next, date),
     });
-    this.#confirmedAt = Math.max(this.#confirmedAt, confirmation.at);
+    this.#confirm(missing);
+  }
+
+  /** @throws Fenced when an answer about a name cannot be believed */
+  async #believe(next: Sequence, date: number | undefined): Promise<void> {
+    const { sightings } = this.#parts;
+    const tip = sequence(next - 1);
+    const options = { deadlineMs: LOOK_MS };
+    if (!(await sightings.believes(tip, sightings.newest, date, options))) throw new Fenced();
+  }
+
+  #confirm({ tip, began, date }: Missing): void {
+    this.#parts.sightings.note(tip, began, date);
+    this.#confirmedAt = Math.max(this.#confirmedAt, began.monotonic);
   }
 
   /** Enters a slot on the way; one that a commit entered meanwhile is passed over. */
   #take(read: ReadSlot): Sequence {
     this.enter(read);
-    return sequence(Math.max(read.slot.last, this.#snapshot.tip.sequence) + 1);
+    return this.#next();
+  }
+
+  async #reload(): Promise<void> {
+    const known = this.#snapshot.tip.sequence;
+    const { snapshot, missing, slots } = await this.#parts.load(known);
+    publish('bucketstore:reload', () => ({ from: known, to: snapshot.tip.sequence }));
+    this.#confirm(missing);
+    const served = this.#snapshot.tip.sequence;
+    if (snapshot.tip.sequence <= served) return;
+    this.#snapshot = snapshot;
+    this.#tipSeenAt = this.#parts.clock.monotonic();
+    for (const read of slots) if (read.slot.first > served) this.#parts.onSlot(read);
   }
 }

@@ -162,7 +162,7 @@ export class SnapshotReader implements StateReader {
 /** A document's description from its record. */
 export function infoOf(
   path: string,
-  record: VersionRecord,
+  record: Omit<VersionRecord, 'at'>,
   archived: boolean,
   metadata: Metadata | null,
 ): DocumentInfo {
