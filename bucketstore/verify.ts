@@ -3,7 +3,7 @@
  * of an opened world is used, no cache and no earlier answer.
  */
 import { type BlobStore, openBucket } from '../blob/index.ts';
-import { isStoreError, StoreError } from './base/errors.ts';
+import { StoreError } from './base/errors.ts';
 import { createLimit } from './base/limit.ts';
 import { readAhead } from './base/read-ahead.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
@@ -11,11 +11,13 @@ import { assertEmpty, type ReadMarker, readMarker } from './genesis.ts';
 import { bucketFailure } from './log/failure.ts';
 import { blobKey, LOG_PREFIX, MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
 import { type DecodedSlot, decodeSlot } from './log/slot.ts';
-import { type OpenOptions, readComponents, readSettings } from './options.ts';
+import { readComponents, readSettings } from './options.ts';
 import { applySlot } from './snapshot/apply.ts';
 import { Snapshot } from './snapshot/snapshot.ts';
+import type { VerifyOptions, VerifyReport } from './verify-report.ts';
 import {
   type DescribedVersion,
+  integrityProblem,
   type Problem,
   sizeProblem,
   slotVersionProblems,
@@ -23,41 +25,14 @@ import {
   versionProblem,
 } from './verify-rules.ts';
 
+export type { VerifyCounts, VerifyOptions, VerifyReport } from './verify-report.ts';
 export type { Problem } from './verify-rules.ts';
 
-export interface VerifyOptions extends Pick<OpenOptions, 'settings' | 'components' | 'signal'> {
-  /** Read blobs too, instead of asking for their size. Default false. */
-  readonly deep?: boolean | undefined;
-  /** Told after each slot and each blob. */
-  readonly onProgress?: ((done: VerifyCounts) => void) | undefined;
-}
-
-export interface VerifyCounts {
-  readonly slots: number;
-  readonly entries: number;
-  /** Stored versions in slots, each read and checked. */
-  readonly inlined: number;
-  /** Stored versions in blobs, read when `deep`, else asked for. */
-  readonly blobs: number;
-}
-
-export interface VerifyReport extends VerifyCounts {
-  /** null when the marker is not readable. */
-  readonly worldId: string | null;
-  readonly incarnationId: string | null;
-  /** The last sequence that could be followed. */
-  readonly sequence: number;
-  readonly documents: number;
-  readonly deep: boolean;
-  /** Slots of an earlier life, below the start: nobody reads them. */
-  readonly earlier: number;
-  /**
-   * Slot names inside the range of another slot, left by a writer that slept: nobody reads them.
-   */
-  readonly strays: readonly string[];
-  /** The first thousand; empty when all is well. */
-  readonly problems: readonly Problem[];
-  readonly problemCount: number;
+/** A slot's name, read: its bytes, or none because it is absent or because of a problem. */
+interface ReadName {
+  readonly name: Sequence;
+  readonly bytes: Uint8Array | null;
+  readonly problem: string | null;
 }
 
 /** What the report names at most (I17). */
@@ -140,7 +115,7 @@ class Verifier {
     this.#snapshot = Snapshot.atStart(marker, hash);
     const start = this.#next();
     for await (const read of readAhead(this.#names(start), READ_AHEAD, (name) => this.#get(name))) {
-      await this.#slot(read.name, read.bytes);
+      await this.#slot(read);
     }
     await this.#beyondTheList();
     await this.#blobs();
@@ -180,38 +155,54 @@ class Verifier {
     }
   }
 
-  async #get(name: Sequence): Promise<{ name: Sequence; bytes: Uint8Array | null }> {
+  async #get(name: Sequence): Promise<ReadName> {
     const { signal } = this.#options;
-    const found = await this.#bucket.get(slotKey(name), { signal, lane: 'bulk' });
-    return { name, bytes: found.found ? found.bytes : null };
+    try {
+      const found = await this.#bucket.get(slotKey(name), { signal, lane: 'bulk' });
+      return { name, bytes: found.found ? found.bytes : null, problem: null };
+    } catch (error) {
+      return { name, bytes: null, problem: integrityProblem(error, slotKey(name)).problem };
+    }
   }
 
   /** One listed slot: by itself, and as the next of the chain. */
-  async #slot(name: Sequence, bytes: Uint8Array | null): Promise<void> {
-    if (bytes === null) return this.#note(slotKey(name), 'was listed, and is gone');
+  async #slot({ name, bytes, problem }: ReadName): Promise<void> {
+    if (bytes === null && problem === null) {
+      return this.#note(slotKey(name), 'was listed, and is gone');
+    }
     while (!this.#broken && this.#next() < name) await this.#missed(name);
     if (!this.#broken && name < this.#next()) {
       if (this.#strays.length < NAMED_MAX) this.#strays.push(slotKey(name));
       return;
     }
-    this.#take(name, bytes);
+    if (bytes === null) this.#break(name, problem);
+    else this.#take(name, bytes);
   }
 
   /** A name that the list lacks is read directly, so a hole in a list is never one in the log. */
   async #missed(later: Sequence): Promise<void> {
-    const { name, bytes } = await this.#get(this.#next());
+    const { name, bytes, problem } = await this.#get(this.#next());
     if (bytes !== null) return this.#take(name, bytes);
-    this.#note(slotKey(name), `missing, while ${slotKey(later)} is there; nothing after it holds`);
-    this.#broken = true;
+    this.#break(
+      name,
+      problem ?? `missing, while ${slotKey(later)} is there; nothing after it holds`,
+    );
   }
 
   /** What was committed while the list was read. */
   async #beyondTheList(): Promise<void> {
     while (!this.#broken) {
-      const { name, bytes } = await this.#get(this.#next());
-      if (bytes === null) return;
-      this.#take(name, bytes);
+      const { name, bytes, problem } = await this.#get(this.#next());
+      if (bytes !== null) this.#take(name, bytes);
+      else if (problem === null) return;
+      else this.#break(name, problem);
     }
+  }
+
+  /** The chain cannot be followed beyond a name. */
+  #break(name: Sequence, problem: string | null): void {
+    if (problem !== null) this.#note(slotKey(name), problem);
+    this.#broken = true;
   }
 
   #take(name: Sequence, bytes: Uint8Array): void {
@@ -265,9 +256,7 @@ class Verifier {
       }
       return `missing, and ${where} is in it`;
     } catch (error) {
-      const failure = bucketFailure(error);
-      if (isStoreError(failure) && failure.code === 'INTEGRITY') return failure.message;
-      throw failure;
+      return integrityProblem(error, key).problem;
     }
   }
 
@@ -282,12 +271,8 @@ class Verifier {
 
   /** Notes an integrity error; anything else is no finding and goes on. */
   #noteIntegrity(error: unknown, object: string): void {
-    const failure = bucketFailure(error);
-    if (!isStoreError(failure) || failure.code !== 'INTEGRITY') throw failure;
-    const named = failure.details.object ?? object;
-    const prefix = `${named}: `;
-    const { message } = failure;
-    this.#note(named, message.startsWith(prefix) ? message.slice(prefix.length) : message);
+    const found = integrityProblem(error, object);
+    this.#note(found.object, found.problem);
   }
 
   #note(object: string, problem: string): void {
