@@ -69,7 +69,8 @@ export function checkView(
   const oldest = oldestAllowed(view, acknowledged);
   if ((states.at(-1)?.to ?? 0) >= oldest) return found;
   const [first] = answered;
-  const detail = `${first === undefined ? '' : words(first)} is of ${spans(states)}, older than ${oldest}`;
+  const read = first === undefined ? '' : words(first);
+  const detail = `${read} is of ${spans(states)}, older than ${oldest}`;
   return [...found, { rule: 'I14', detail }];
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../oracle/objects.ts';
 import type { Violation } from '../history.ts';
 import { lastAtMost } from './changes.ts';
+import { GhostCollection } from './ghost-collection.ts';
 import type { GhostSlot, GhostState } from './ghost-document.ts';
 import { GhostWorld } from './ghost-state.ts';
 import { decodeRecord, type OracleKey, problemOf, readKey } from './keys.ts';
@@ -42,10 +43,7 @@ export class GhostLog {
   readonly #landedAt: number[] = [];
   readonly #lasts: number[] = [];
   readonly #byFirst = new Map<number, GhostSlot>();
-  /** First to last sequence of stray slots in the bucket. */
-  readonly #strays = new Map<number, number>();
-  /** Sequences of the checkpoint records in the bucket, by key. */
-  readonly #records = new Map<string, number>();
+  readonly #collection = new GhostCollection((rule, detail) => this.#report(rule, detail));
 
   /** The state of the log; null before the marker landed. */
   get world(): GhostWorld | null {
@@ -130,17 +128,21 @@ export class GhostLog {
         this.#report('I2', 'the marker was deleted');
         break;
       case 'slot':
-        this.#removeSlot(key, name.first);
+        this.#collection.removeSlot(key, name.first, this.#byFirst.get(name.first), this.#floor);
         break;
       case 'blob':
-        this.#removeBlob(key);
+        this.#collection.removeBlob(key, this.#world);
         break;
       case 'checkpoint':
-        this.#removeRecord(key, name.sequence);
+        this.#collection.removeRecord(key, name.sequence);
         break;
       default:
         break;
     }
+  }
+
+  get #floor(): number {
+    return this.#world?.control.floor ?? 0;
   }
 
   #report(rule: string, detail: string): void {
@@ -172,7 +174,7 @@ export class GhostLog {
       slot = decodeSlot(key, bytes);
       if (slot.first !== first) this.#report('I1', `${key} begins at ${slot.first}`);
     } catch (error) {
-      this.#strays.set(first, first);
+      this.#collection.addStray(first, first);
       this.#report('I1', problemOf(error));
       return;
     }
@@ -181,7 +183,7 @@ export class GhostLog {
       this.#extend(world, slot, bytes, at);
       return;
     }
-    this.#strays.set(first, slot.last);
+    this.#collection.addStray(first, slot.last);
     const { floor, sealed } = world.control;
     if (next && sealed) this.#report('I1', `${key} follows a seal`);
     else if (first > this.#tip.sequence + 1) this.#report('I1', `${key} leaves a gap`);
@@ -224,7 +226,7 @@ export class GhostLog {
 
   /** A record tells the truth about a slot end of this log. */
   #landRecord(key: string, name: OracleKey & { kind: 'checkpoint' }, bytes: Uint8Array): void {
-    this.#records.set(key, name.sequence);
+    this.#collection.addRecord(key, name.sequence);
     if (this.#world === null) {
       this.#report('I2', `${key} landed before the marker`);
       return;
@@ -247,32 +249,5 @@ export class GhostLog {
     } catch (error) {
       this.#report('I4', problemOf(error));
     }
-  }
-
-  #removeSlot(key: string, first: number): void {
-    const slot = this.#byFirst.get(first);
-    const last = this.#strays.get(first) ?? slot?.last;
-    const floor = this.#world?.control.floor ?? 0;
-    const stray = this.#strays.delete(first);
-    const kept = [...this.#records.values()].some((sequence) => sequence >= floor - 1);
-    let problem: string | null = null;
-    if (last === undefined || last >= floor) problem = `it ends at ${last}, floor ${floor}`;
-    else if (!stray && slot?.seal === true) problem = 'it is the seal';
-    else if (!kept) problem = `no checkpoint reaches the floor ${floor}`;
-    if (problem !== null) this.#report('I16', `${key} was deleted: ${problem}`);
-  }
-
-  #removeBlob(key: string): void {
-    for (const { path, version } of this.#world?.named.get(key) ?? []) {
-      const state = this.#world?.documents.get(path)?.state;
-      if (state === undefined || version < state.first) continue;
-      this.#report('I16', `${key} was deleted: version ${version} of ${path} is kept`);
-    }
-  }
-
-  #removeRecord(key: string, sequence: number): void {
-    this.#records.delete(key);
-    const newer = [...this.#records.values()].some((other) => other >= sequence);
-    if (!newer) this.#report('I16', `${key} was deleted: it was the newest checkpoint`);
   }
 }

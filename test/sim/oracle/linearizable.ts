@@ -1,7 +1,7 @@
 /**
  * Whether calls that overlapped can have taken effect one after another, each at one moment between
- * its call and its answer. The search is Wing and Gong's, depth first with undo, with Lowe's memo of
- * the sets of calls and states that led nowhere.
+ * its call and its answer. The search is Wing and Gong's, depth first with undo, with Lowe's memo
+ * of the sets of calls and states that led nowhere.
  */
 
 /** A call with its times. Calls of one instant count as overlapping. */
