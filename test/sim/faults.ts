@@ -177,36 +177,52 @@ interface Way {
 
 const WELL: Way = {};
 
-/** One way out of all, by a draw along their probabilities; `how` decides within it. */
+/**
+ * One way out of all: `which` falls into the first of their probabilities, laid end to end, that
+ * reaches beyond it; `how` decides within the way.
+ */
 function wayOf(profile: FaultProfile, operation: BlobOperation, which: number, how: number): Way {
-  let left = which;
-  const falls = (probability: number): boolean => {
-    left -= probability;
-    return left < 0;
-  };
-  // The same draw again, for the half of a fault that has no effect and the half that has.
-  const half = (told: Telling): Way =>
-    how < 0.5 ? { fault: 'other', told, effect: 'never' } : { fault: 'other', told };
-  if (falls(profile.requestLost))
-    return { fault: 'lost request', told: lostBy(how), effect: 'never' };
-  if (falls(profile.answerLost)) return { fault: 'lost answer', told: brokenBy(how) };
-  if (falls(profile.unavailable)) return half(how % 0.5 < 0.1 ? 'slow down' : '503');
-  if (falls(profile.reset)) return half('reset');
-  if (falls(profile.stall)) return half('silence');
+  let reach = profile.requestLost;
+  if (which < reach) return { fault: 'lost request', told: lostBy(how), effect: 'never' };
+  reach += profile.answerLost;
+  if (which < reach) return { fault: 'lost answer', told: brokenBy(how) };
+  reach += profile.unavailable;
+  if (which < reach) return halfOf(how % 0.5 < 0.1 ? 'slow down' : '503', how);
+  reach += profile.reset;
+  if (which < reach) return halfOf('reset', how);
+  reach += profile.stall;
+  if (which < reach) return halfOf('silence', how);
+  return wayOfKind(profile, operation, which - reach, how);
+}
+
+/** The faults that only some operations meet. */
+function wayOfKind(
+  profile: FaultProfile,
+  operation: BlobOperation,
+  which: number,
+  how: number,
+): Way {
   switch (operation) {
-    case 'create':
-      if (falls(profile.conflict)) return half('409');
-      if (falls(profile.doubled)) return { doubled: true };
-      return falls(profile.landsLate) ? lands(how) : WELL;
+    case 'create': {
+      const { conflict, doubled, landsLate } = profile;
+      if (which < conflict) return halfOf('409', how);
+      if (which < conflict + doubled) return { doubled: true };
+      return which < conflict + doubled + landsLate ? lands(how) : WELL;
+    }
     case 'delete':
     case 'replace':
-      return falls(profile.landsLate) ? lands(how) : WELL;
+      return which < profile.landsLate ? lands(how) : WELL;
     case 'get':
     case 'list':
-      return falls(profile.shortRead) ? { fault: 'other', told: 'short read' } : WELL;
+      return which < profile.shortRead ? { fault: 'other', told: 'short read' } : WELL;
     case 'head':
       return WELL;
   }
+}
+
+/** A fault of which one half has no effect, and the other has. */
+function halfOf(told: Telling, how: number): Way {
+  return how < 0.5 ? { fault: 'other', told, effect: 'never' } : { fault: 'other', told };
 }
 
 function lands(how: number): Way {

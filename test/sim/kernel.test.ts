@@ -87,7 +87,7 @@ describe('Timeline', () => {
     expect(fired).toEqual(['kept']);
   });
 
-  it('has a fingerprint of lines, their order and their times, with and without a tracer', async () => {
+  it('has a fingerprint of its lines, their order and their times, traced or not', async () => {
     const printOf = async (lines: readonly (readonly [number, string])[], keep = false) => {
       const timeline = new Timeline();
       const kept: string[] = [];

@@ -9,6 +9,7 @@
 import { onAbort } from '../../bucketstore/base/abortable.ts';
 import type { Clock, SleepOptions } from '../../bucketstore/base/clock.ts';
 import type { Coverage } from './coverage.ts';
+import { SlowedClock } from './slowed-clock.ts';
 import type { Timeline, TimelineEvent } from './time.ts';
 import type { CallKind, WaitKind } from './wait.ts';
 
@@ -230,31 +231,3 @@ class Sleeper {
 }
 
 function nothing(): void {}
-
-/** A clock that goes with true time but for the times it was stopped, and can be set. */
-class SlowedClock {
-  #offsetMs: number;
-  #stoppedMs: number | null = null;
-
-  constructor(offsetMs: number) {
-    this.#offsetMs = offsetMs;
-  }
-
-  at(now: number): number {
-    return this.#offsetMs + (this.#stoppedMs ?? now);
-  }
-
-  stop(now: number): void {
-    this.#stoppedMs ??= now;
-  }
-
-  start(now: number): void {
-    if (this.#stoppedMs === null) return;
-    this.#offsetMs -= now - this.#stoppedMs;
-    this.#stoppedMs = null;
-  }
-
-  jump(ms: number): void {
-    this.#offsetMs += ms;
-  }
-}

@@ -5,6 +5,7 @@
  * they made; only then does time go on. So a run depends on the order of events alone, and costs a
  * few µs an instant. Code that waits for real I/O is not drained by that.
  */
+import { drain } from '../support/manual-clock.ts';
 import { Agenda, type AgendaEvent } from './agenda.ts';
 
 /** An event that waits; `Timeline.cancel` takes it away. */
@@ -82,26 +83,19 @@ export class Timeline {
     limitMs: number = Number.POSITIVE_INFINITY,
   ): Promise<boolean> {
     const lastMs = typeof until === 'number' ? until : limitMs;
-    await turn();
+    await drain();
     for (;;) {
       if (typeof until === 'function' && until()) return true;
       const dueMs = this.#agenda.nextMs;
       if (dueMs === undefined || dueMs > lastMs) break;
       this.#now = dueMs;
       for (let run = this.#agenda.take(dueMs); run !== null; run = this.#agenda.take(dueMs)) run();
-      await turn();
+      await drain();
     }
     if (typeof until === 'function') return false;
     this.#now = Math.max(this.#now, until);
     return true;
   }
-}
-
-/** `setImmediate` fires when the queue of promise jobs is empty, however long their chains were. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 function scatter(value: number): number {
