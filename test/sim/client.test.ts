@@ -64,7 +64,8 @@ describe('faults of a create', () => {
       'late landing': 40,
       'ambiguous create: lands late': 40,
     });
-    for (const { at } of bench.effects) expect(at).toBeGreaterThan(1_000);
+    expect(bench.effects.every(({ at }) => at > 100)).toBe(true);
+    expect(bench.timeline.now).toBeGreaterThan(60_000);
   });
 
   it('a 409 is unavailable, ambiguous and dated, and stored or not', async () => {

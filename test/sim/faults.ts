@@ -238,9 +238,13 @@ function brokenBy(how: number): Telling {
   return how < 0.8 ? '503' : 'silence';
 }
 
-/** 1 to 30 s, one in ten up to 20 minutes, one in fifty up to 3 hours. */
+/**
+ * Three in ten while the caller still asks what became of it, else 1 to 30 s; one in ten up to 20
+ * minutes, one in fifty up to 3 hours.
+ */
 function lateMsOf(draw: number): number {
-  if (draw < 0.88) return 1_000 + 29_000 * (draw / 0.88);
+  if (draw < 0.3) return 100 + 900 * (draw / 0.3);
+  if (draw < 0.88) return 1_000 + 29_000 * ((draw - 0.3) / 0.58);
   if (draw < 0.98) return 30_000 + 1_170_000 * ((draw - 0.88) / 0.1);
   return 1_200_000 + 9_600_000 * ((draw - 0.98) / 0.02);
 }
