@@ -48,21 +48,54 @@ export function entriesOf(world: GhostWorld, op: string): GhostEntry[] {
   return entries;
 }
 
-/** Pairs what stands in a list, in order, with the mutations it is of; null: of none. */
-export function pair<T extends { readonly path: string }>(
-  mutations: readonly CalledMutation[],
-  items: readonly T[],
-): { readonly mutation: CalledMutation | null; readonly item: T }[] {
-  let next = 0;
-  // A first answer has an item for each mutation; one read back from the log, of committed ones.
-  const whole = items.length === mutations.length;
-  return items.map((item, index) => {
-    if (whole) next = index;
-    while (next < mutations.length && mutations[next]?.path !== item.path) next++;
-    const mutation = mutations[next] ?? null;
-    next++;
-    return { mutation, item };
+/** An entry and the mutation that it is of; null: nobody asked for it. */
+export interface Asked {
+  readonly mutation: CalledMutation | null;
+  readonly entry: GhostEntry;
+}
+
+/**
+ * The entries of an operation with their mutations. A mutation that changed nothing has no entry:
+ * an answer that tells of all of them says which; without one, the entries are looked at.
+ */
+export function askedEntries(
+  world: GhostWorld,
+  op: string,
+  attempts: readonly WriteCall[],
+): Asked[] {
+  const mutations = attempts[0]?.mutations ?? [];
+  const entries = entriesOf(world, op);
+  let left = committedMutations(attempts, entries.length) ?? mutations;
+  return entries.map((entry) => {
+    const exact = left.findIndex((mutation) => isOf(world, mutation, entry));
+    const index = exact >= 0 ? exact : left.findIndex(({ path }) => path === entry.path);
+    const mutation = left[index] ?? null;
+    left = left.slice(index + 1);
+    return { mutation, entry };
   });
+}
+
+/** The mutations that a whole answer tells to be committed; null when there is no such answer. */
+function committedMutations(
+  attempts: readonly WriteCall[],
+  count: number,
+): readonly CalledMutation[] | null {
+  for (const { outcome, mutations } of attempts) {
+    if (outcome?.kind !== 'taken' || outcome.taken.length !== mutations.length) continue;
+    const committed = mutations.filter((_, index) => outcome.taken[index]?.committed === true);
+    if (committed.length === count) return committed;
+  }
+  return null;
+}
+
+function isOf(world: GhostWorld, mutation: CalledMutation, entry: GhostEntry): boolean {
+  const { kind, path, archived, body } = mutation;
+  if (path !== entry.path) return false;
+  if (kind === 'archive') return entry.kind === 'archive' && entry.archived === archived;
+  if (entry.verb !== kind) return false;
+  const written = world.documents.get(path)?.versions.get(entry.version)?.body;
+  const text = written === undefined ? '' : Buffer.from(written).toString();
+  return kind === 'append' ? text.endsWith(body) : text === body;
 }
 
 /** What was told to be committed. */

@@ -3,7 +3,7 @@
  * and each is what was asked, on a state that met its conditions.
  */
 import type { CalledMutation, Violation } from '../history.ts';
-import { type Attempts, entriesOf, pair } from './attempts.ts';
+import { type Attempts, askedEntries } from './attempts.ts';
 import { appended } from './document-model.ts';
 import type { GhostEntry } from './ghost-document.ts';
 import type { GhostLog } from './ghost-log.ts';
@@ -17,19 +17,19 @@ export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
   const found: Violation[] = [];
   const asked = new Set<number>();
   for (const [op, attempts] of calls) {
-    const entries = entriesOf(world, op);
+    const entries = askedEntries(world, op, attempts);
     const [first] = entries;
     const [attempt] = attempts;
     if (first === undefined || attempt === undefined) continue;
-    const landedAt = ghost.landedAt(first.sequence) ?? 0;
+    const landedAt = ghost.landedAt(first.entry.sequence) ?? 0;
     if (landedAt < attempt.called) {
       found.push({ rule: 'exactly once', detail: `operation ${op} landed before it was called` });
     }
-    for (const { mutation, item } of pair(attempt.mutations, entries)) {
-      asked.add(item.sequence);
-      const problem = mutation === null ? 'was not asked for' : problemOf(world, mutation, item);
-      if (problem !== null) found.push({ rule: 'content', detail: `${where(item)}: ${problem}` });
-      if (mutation !== null) found.push(...checkConditions(world, mutation, item));
+    for (const { mutation, entry } of entries) {
+      asked.add(entry.sequence);
+      const problem = mutation === null ? 'was not asked for' : problemOf(world, mutation, entry);
+      if (problem !== null) found.push({ rule: 'content', detail: `${where(entry)}: ${problem}` });
+      if (mutation !== null) found.push(...checkConditions(world, mutation, entry));
     }
   }
   for (const entry of world.entries.values()) {

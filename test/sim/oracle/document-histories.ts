@@ -3,7 +3,7 @@
  * they are. A group is taken apart; that it commits as a whole is checked on the log.
  */
 import type { Call, CalledMutation, TakenMutation, ViewCall, WriteCall } from '../history.ts';
-import { attemptsOf, entriesOf, mayCommit, observedFrom, pair } from './attempts.ts';
+import { askedEntries, attemptsOf, mayCommit, observedFrom } from './attempts.ts';
 import { type DocumentCall, type Observed, TELLING_CODES } from './document-model.ts';
 import type { GhostWorld } from './ghost-state.ts';
 
@@ -35,16 +35,19 @@ type Add = (path: string, call: DocumentCall) => void;
 function addEffect(world: GhostWorld, op: string, attempts: readonly WriteCall[], add: Add): void {
   const [first] = attempts.filter(mayCommit);
   if (first === undefined) return;
-  const answers = attempts.flatMap(({ outcome, returned }) => {
-    const taken = outcome?.kind === 'taken' ? outcome.taken.filter((one) => one.committed) : [];
-    return taken.length > 0 && returned !== null ? [{ taken, returned }] : [];
-  });
-  const returned = answers.length === 0 ? null : Math.min(...answers.map((one) => one.returned));
-  const told: readonly (Observed & { readonly path: string })[] =
-    answers[0]?.taken ?? entriesOf(world, op);
-  for (const { mutation, item } of pair(first.mutations, told)) {
+  const told = new Map<number | null, TakenMutation>();
+  let returned: number | null = null;
+  for (const { outcome, returned: answered } of attempts) {
+    if (outcome?.kind !== 'taken' || answered === null) continue;
+    const committed = outcome.taken.filter((one) => one.committed);
+    for (const one of committed) told.set(one.sequence, one);
+    if (committed.length > 0) returned = Math.min(returned ?? answered, answered);
+  }
+  // What was told and is not in the log is told of elsewhere.
+  for (const { mutation, entry } of askedEntries(world, op, attempts)) {
     if (mutation === null) continue;
-    add(item.path, asked(mutation, first.called, returned, { ...observed(item), committed: true }));
+    const one = observed(told.get(entry.sequence) ?? entry);
+    add(entry.path, asked(mutation, first.called, returned, { ...one, committed: true }));
   }
 }
 
@@ -54,9 +57,11 @@ function addObservations(call: WriteCall, attempts: readonly WriteCall[], add: A
   if (outcome === null || returned === null) return;
   const called = observedFrom(call, attempts);
   if (outcome.kind === 'taken') {
-    for (const { mutation, item } of pair(mutations, outcome.taken)) {
-      if (item.committed || mutation === null) continue;
-      add(item.path, asked(mutation, called, returned, { ...observed(item), committed: false }));
+    // An answer that was read back from the log tells of what was committed only.
+    for (const [index, one] of outcome.taken.entries()) {
+      const mutation = mutations[index];
+      if (one.committed || mutation === undefined) continue;
+      add(one.path, asked(mutation, called, returned, { ...observed(one), committed: false }));
     }
     return;
   }

@@ -28,7 +28,7 @@ export function readKey(key: string): OracleKey {
     const sequence = Number.MAX_SAFE_INTEGER - hex(checkpoint[1]);
     return { kind: 'checkpoint', sequence, epoch: hex(checkpoint[2]) };
   }
-  if (/^probe\/[0-9a-f-]{36}$/.test(name)) return { kind: 'probe' };
+  if (name.startsWith('probe/')) return { kind: 'probe' };
   if (/^plans\/[0-9a-f]{64}\.json$/.test(name)) return { kind: 'plan' };
   return { kind: 'other' };
 }
