@@ -12,8 +12,9 @@
  *   counts. What does not fit the metadata rules (a reserved key, other characters, more than 50
  *   keys or 1,024 bytes) is left out with a problem, and the rest is kept.
  * - A text of several lines becomes one line, its breaks spaces; a list becomes its items joined by
- *   commas (`tags`, none of which may hold one) or by `, `, those that hold a comma in quotes. Maps, lists in lists and aliases are left out with a problem. A key
- *   without a value says nothing.
+ *   commas (`tags`, none of which may hold one) or by `, `, those that hold a comma in quotes.
+ *   Maps, lists in lists and aliases are left out with a problem. A key without a value says
+ *   nothing.
  */
 import {
   Composer,

@@ -69,7 +69,7 @@ test('directories that hold something else stay, whatever is in them', async () 
   expect(await readdir(join(directory, 'a'))).toEqual([]);
 });
 
-test('probes at once, and a world that begins, do not take directories from each other', async () => {
+test('probes at once, and a world that begins, take no directories from each other', async () => {
   const directory = await directories.fresh();
   const one = async (seed: number): Promise<ProbeReport> => {
     const random = new SeededRandom(seed);

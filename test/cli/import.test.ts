@@ -230,7 +230,7 @@ describe('importFiles()', () => {
     expect((await world.stat()).documents).toBe(100);
   });
 
-  it('takes what another import was first with as unchanged, and only what differs as conflict', async () => {
+  it('takes what another import was first with as unchanged, if it is the same', async () => {
     const clock = new ManualClock();
     const bucket = createMemoryBucket({ timing: clock });
     const open = (seed: number): Promise<World> => {

@@ -135,7 +135,7 @@ describe('init', () => {
     expect(ended.err).toMatch(/^bucketstore: unknown: /);
   });
 
-  it('says "not committed" when it is interrupted before the create, or that is refused', async () => {
+  it('says "not committed" when interrupted before the create, or that is refused', async () => {
     const { rule, signal } = interruptAt({ operation: 'list' });
     const early = await bench(rule).run(['init', 'memory:'], { signal });
     expect(early).toMatchObject({ exit: 130 });

@@ -56,7 +56,7 @@ describe('verify', () => {
     expect(write.err).toMatch(/^bucketstore: not committed: .*\[INTEGRITY\]\n$/);
   });
 
-  it('says that bodies in blobs were not read, and finds one that was cut with --deep', async () => {
+  it('says that bodies in blobs were not read, and finds a cut one with --deep', async () => {
     const clock = new ManualClock();
     const bucket = createMemoryBucket({ timing: clock });
     const options = { components: { clock, bucket }, input: 'x'.repeat(50_000) };

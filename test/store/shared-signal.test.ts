@@ -4,7 +4,7 @@
  * one signal, on a world and on a bucket with every decorator.
  */
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { decorateBucket } from '../../blob/index.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { createLimit } from '../../bucketstore/base/limit.ts';
@@ -17,20 +17,11 @@ const CALLS = 60;
 /** One of the bucket's own, one of the store's. */
 const LISTENERS_MAX = 2;
 
-let warnings: Error[] = [];
-const note = (warning: Error): void => {
-  warnings.push(warning);
-};
-beforeEach(() => {
-  warnings = [];
-  process.on('warning', note);
+const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+afterEach(() => {
+  expect(warned.mock.calls).toEqual([]);
 });
-afterEach(async () => {
-  // Warnings are told in the tick after the one that caused them.
-  await new Promise<void>((resolve) => process.nextTick(resolve));
-  process.off('warning', note);
-  expect(warnings).toEqual([]);
-});
+afterAll(() => warned.mockRestore());
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const all = <T>(make: (index: number) => Promise<T>): Promise<T>[] => {
