@@ -12,7 +12,7 @@ import type { GenesisObserver } from './genesis-observer.ts';
  * A failure after some of the changes: the message begins with what became of them. `outcome` is
  * *unknown* when that is so of any, else null, since one word would be false of some.
  */
-export class PartialError extends StoreError {
+class PartialError extends StoreError {
   constructor(code: StoreErrorCode, words: string, cause: StoreError) {
     super(code, `${words}: ${cause.message}`, { cause, details: cause.details });
   }
