@@ -313,6 +313,21 @@ describe('what another attempt explains is right', () => {
   });
 });
 
+test('`check()` tells of requests that overtook others in their store', () => {
+  const world = new ForgedWorld();
+  const [a, d] = [put('/a.md', 'one'), put('/d.md', 'two')];
+  const [first, second] = world.slot(10, [
+    { path: '/a.md', text: 'one', op: A },
+    { path: '/d.md', text: 'two', op: D },
+  ]);
+  const history = (called: number) => [
+    call(A, [5, 15], [a], took(first as TakenMutation)),
+    call(D, [called, 15], [d], took(second as TakenMutation)),
+  ];
+  expect(rulesOf(history(5), world)).toEqual([]);
+  expect(rulesOf(history(4), world)).toEqual(['I5']);
+});
+
 test('`atAnswer()` tells of an answer that comes before its slot', () => {
   const world = new ForgedWorld();
   const taken = { path: '/a.md', version: 1, etag: hashOf(1), archived: false, committed: true };

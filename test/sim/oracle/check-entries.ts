@@ -2,7 +2,7 @@
  * Entries of the log against the calls that asked for them: nothing is there that nobody asked for,
  * and each is what was asked, on a state that met its conditions.
  */
-import type { CalledMutation, Violation } from '../history.ts';
+import type { CalledMutation, Violation, WriteCall } from '../history.ts';
 import { type Attempts, askedEntries } from './attempts.ts';
 import { appended } from './document-model.ts';
 import type { GhostEntry } from './ghost-document.ts';
@@ -14,7 +14,7 @@ type Metadata = { readonly [key: string]: string } | null;
 export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
   const { world } = ghost;
   if (world === null) return [];
-  const found: Violation[] = [];
+  const found: Violation[] = [...checkOrder(world, calls)];
   const asked = new Set<number>();
   for (const [op, attempts] of calls) {
     const entries = askedEntries(world, op, attempts);
@@ -35,6 +35,25 @@ export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
   for (const entry of world.entries.values()) {
     if (asked.has(entry.sequence)) continue;
     found.push({ rule: 'exactly once', detail: `${where(entry)}: nobody asked for it` });
+  }
+  return found;
+}
+
+/** Requests of one store that share a slot stand in it in the order of their calls (I5). */
+function checkOrder(world: GhostWorld, calls: Attempts): Violation[] {
+  const found: Violation[] = [];
+  let slotBefore = 0;
+  let before: WriteCall | undefined;
+  for (const { slot, op, sequence } of world.entries.values()) {
+    const [call, ...more] = calls.get(op) ?? [];
+    // A request that was sent again has the place of one of its attempts.
+    if (call === undefined || more.length > 0) continue;
+    const shared = slotBefore === slot && before?.process === call.process;
+    if (shared && call.called < (before?.called ?? 0)) {
+      found.push({ rule: 'I5', detail: `entry ${sequence} of operation ${op} was overtaken` });
+    }
+    slotBefore = slot;
+    before = call;
   }
   return found;
 }
