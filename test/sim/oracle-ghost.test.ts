@@ -34,8 +34,9 @@ function record(world: ForgedWorld, change: { readonly [name: string]: unknown }
   const slot = world.ghost.slots.at(-1);
   const at = slot?.last ?? 1;
   const floor = { at: world.ghost.world?.control.floor, mutation: 1 };
+  const root = { epoch: world.epoch };
   const { hash, time, documents } = slot ?? { hash: '', time: 0, documents: 0 };
-  const fields = { sequence: at, slot: hash, time, documents, epoch: world.epoch, floor };
+  const fields = { sequence: at, slot: hash, time, documents, epoch: world.epoch, floor, root };
   const key = checkpointKey(sequence(at), world.epoch);
   world.ghost.landed(key, forgedRecord({ ...fields, ...change }), 30);
   return key;
@@ -167,6 +168,12 @@ describe('a wrong log is told by its rule', () => {
     ],
     ['a record that lies', 'I4', (world) => record(world, { documents: 7 })],
     [
+      'a record of another epoch than its name',
+      'I4',
+      (world) => record(world, { root: { epoch: 2 } }),
+    ],
+    ['a record of another state', 'I4', (world) => record(world, { epoch: 2 })],
+    [
       'a record with a wrong floor',
       'I4',
       (world) => record(world, { floor: { at: 3, mutation: 2 } }),
@@ -262,7 +269,15 @@ function floors(world: ForgedWorld): void {
 }
 
 function misplaced(world: ForgedWorld): void {
-  const fields = { sequence: 2, slot: '', time: 0, documents: 1, epoch: 1, floor: { at: 2 } };
+  const fields = {
+    sequence: 2,
+    slot: '',
+    time: 0,
+    documents: 1,
+    epoch: 1,
+    floor: { at: 2 },
+    root: { epoch: 1 },
+  };
   world.ghost.landed(checkpointKey(sequence(2), 1), forgedRecord(fields), 50);
 }
 

@@ -69,6 +69,8 @@ export interface GhostSlot {
   readonly hash: string;
   readonly time: number;
   readonly documents: number;
+  /** The epoch after it. */
+  readonly epoch: number;
   /** True time at which it landed, ms. */
   readonly at: number;
   readonly bytes: number;

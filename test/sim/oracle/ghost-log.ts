@@ -209,7 +209,8 @@ export class GhostLog {
     demand('I9', bytes.length <= bytesMax, `has ${bytes.length} bytes, ${bytesMax} are enough`);
     const seal = world.control.sealed;
     const sizes = { bytes: bytes.length, inlinedBytes };
-    const noted: GhostSlot = { first, last, hash, time, documents, at, ...sizes, seal };
+    const { epoch } = world.control;
+    const noted: GhostSlot = { first, last, hash, time, documents, epoch, at, ...sizes, seal };
     this.slots.push(noted);
     this.#byFirst.set(first, noted);
     this.#landedAt.push(at);
@@ -238,7 +239,8 @@ export class GhostLog {
         slot !== undefined &&
         slot.last === name.sequence &&
         record.sequence === slot.last &&
-        record.epoch === name.epoch &&
+        record.epoch === slot.epoch &&
+        record.root.epoch === name.epoch &&
         record.slot === slot.hash &&
         record.time === slot.time &&
         record.documents === slot.documents &&

@@ -45,7 +45,9 @@ export interface OracleRecord {
   readonly slot: string;
   readonly time: number;
   readonly documents: number;
+  /** Of the state; the record was written in `root.epoch`, as its name says. */
   readonly epoch: number;
+  readonly root: { readonly epoch: number };
   readonly floor: { readonly at: number; readonly mutation: number };
 }
 
