@@ -185,6 +185,7 @@ async function openReplica(
     committer,
     operations,
     follower,
+    sightings,
     bodies,
     clock,
     random,

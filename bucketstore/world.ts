@@ -20,6 +20,7 @@ import type { ArchiveResult, MutationResult, WriteResult } from './commit/result
 import { isMutation } from './log/entry-rules.ts';
 import type { Entry, Slot } from './log/records.ts';
 import { GROUP_ENTRIES_MAX } from './log/records.ts';
+import type { Sightings } from './log/sightings.ts';
 import { DEADLINE_MS_MAX, type Settings } from './options.ts';
 import type { BodyReader } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
@@ -30,6 +31,7 @@ export interface WorldParts extends ViewParts {
   readonly committer: Committer;
   readonly operations: Operations;
   readonly follower: Follower;
+  readonly sightings: Sightings;
   readonly bodies: BodyReader;
   readonly random: Random;
   readonly storeId: string;

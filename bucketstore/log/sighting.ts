@@ -27,9 +27,20 @@ export interface Sighting {
 /** No answer about a name is believed on a sighting older than this, ms. Part of format 1. */
 export const FENCE_MS = 300_000;
 
+/**
+ * What an entry condemns is deleted only by a store that has seen the entry for so long, ms. Part of
+ * format 1. Longer than the fence by as much as clocks may fail to show of a pause.
+ */
+export const GRACE_MS: number = 12 * FENCE_MS;
+
 /** The time between two moments by the clock that shows the most, ms: how old a thing may be. */
 export function mostElapsed(from: Moment, to: Moment): number {
   return Math.max(...differences(from, to));
+}
+
+/** By the clock that shows the least, ms: how long something has surely been waited for. */
+export function leastElapsed(from: Moment, to: Moment): number {
+  return Math.min(...differences(from, to));
 }
 
 /** Whether a sighting may still be relied on at a moment. */

@@ -89,7 +89,11 @@ export class Exchange<T extends Outcome> {
   /** The request is where it was sent to, or where it got lost. */
   #arrive(): void {
     const { timeline, bucket, process } = this.#world;
-    const { told: fated, effect, answerMs, lateMs } = this.#fate;
+    const { told: fated, effect, requestMs, answerMs, lateMs } = this.#fate;
+    if (process.frozen) {
+      process.deliver(() => timeline.after(requestMs, () => this.#arrive()));
+      return;
+    }
     const { key } = this.#call;
     const date = bucket.date();
     const throttled = fated !== 'refused' && this.#isThrottled();

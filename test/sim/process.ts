@@ -42,6 +42,7 @@ export class SimProcess {
   #armed: Armed[] = [];
   #held: (() => void)[] = [];
   #pausedUntilMs: number | null = null;
+  #frozen = false;
   #crashed = false;
   #connections = 0;
 
@@ -66,6 +67,11 @@ export class SimProcess {
     return this.#pausedUntilMs !== null;
   }
 
+  /** Whether what it sent before the pause still lies in its buffers. */
+  get frozen(): boolean {
+    return this.#frozen;
+  }
+
   /** How many waits of each kind are outstanding; kinds without any are absent. */
   get waits(): ReadonlyMap<WaitKind, number> {
     return new Map([...this.#waits].filter(([, count]) => count > 0));
@@ -85,10 +91,12 @@ export class SimProcess {
    *
    * A pause within a pause lasts until the later end; clocks that one of them stops stand still
    * from then on.
+   * @param frozen what it sent and has not arrived stays in its buffers until the pause ends
    */
-  pause(ms: number, hidden: boolean | 'monotonic'): void {
+  pause(ms: number, hidden: boolean | 'monotonic', frozen = false): void {
     if (this.#crashed) return;
     const { now } = this.#timeline;
+    this.#frozen ||= frozen;
     if (hidden === true) this.#wall.stop(now);
     if (hidden !== false) this.#monotonic.stop(now);
     const kind = hidden === true ? 'hidden pause' : hidden ? 'monotonic pause' : 'pause';
@@ -156,6 +164,7 @@ export class SimProcess {
     const { now } = this.#timeline;
     if (this.#crashed || this.#pausedUntilMs === null || now < this.#pausedUntilMs) return;
     this.#pausedUntilMs = null;
+    this.#frozen = false;
     this.#wall.start(now);
     this.#monotonic.start(now);
     const held = this.#held;

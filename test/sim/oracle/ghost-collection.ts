@@ -1,6 +1,8 @@
 /** What may be deleted, and when (I16): judged by the log and by what is in the bucket. */
+import type { OracleMarker } from '../../oracle/objects.ts';
 import type { GhostSlot } from './ghost-document.ts';
 import type { GhostWorld, Report } from './ghost-state.ts';
+import type { OracleRecord } from './keys.ts';
 
 export class GhostCollection {
   readonly #report: Report;
@@ -51,4 +53,26 @@ export class GhostCollection {
     const newer = [...this.#records.values()].some((other) => other >= sequence);
     if (!newer) this.#report('I16', `${key} was deleted: it was the newest checkpoint`);
   }
+}
+
+/** Whether a record says what the log does at the end of a slot, under the name of just that. */
+export function tellsTruth(
+  record: OracleRecord,
+  name: { readonly sequence: number; readonly epoch: number },
+  slot: GhostSlot,
+  marker: OracleMarker | null,
+  floor: number | undefined,
+): boolean {
+  return (
+    slot.last === name.sequence &&
+    record.sequence === slot.last &&
+    record.epoch === slot.epoch &&
+    record.root.epoch === name.epoch &&
+    record.slot === slot.hash &&
+    record.time === slot.time &&
+    record.documents === slot.documents &&
+    record.world_id === marker?.world_id &&
+    record.incarnation_id === marker.incarnation_id &&
+    record.floor.at === floor
+  );
 }

@@ -15,7 +15,7 @@ import {
 } from '../../oracle/objects.ts';
 import type { Violation } from '../history.ts';
 import { lastAtMost } from './changes.ts';
-import { GhostCollection } from './ghost-collection.ts';
+import { GhostCollection, tellsTruth } from './ghost-collection.ts';
 import type { GhostSlot, GhostState } from './ghost-document.ts';
 import { GhostWorld } from './ghost-state.ts';
 import { decodeRecord, type OracleKey, problemOf, readKey } from './keys.ts';
@@ -235,18 +235,8 @@ export class GhostLog {
     try {
       const record = decodeRecord(key, bytes);
       const slot = this.slots[lastAtMost(this.#lasts, name.sequence)];
-      const right =
-        slot !== undefined &&
-        slot.last === name.sequence &&
-        record.sequence === slot.last &&
-        record.epoch === slot.epoch &&
-        record.root.epoch === name.epoch &&
-        record.slot === slot.hash &&
-        record.time === slot.time &&
-        record.documents === slot.documents &&
-        record.world_id === this.#marker?.world_id &&
-        record.incarnation_id === this.#marker?.incarnation_id &&
-        record.floor.at === this.#world.floors.at(slot.last);
+      const floor = this.#world.floors.at(name.sequence);
+      const right = slot !== undefined && tellsTruth(record, name, slot, this.#marker, floor);
       if (!right) this.#report('I4', `${key} is not what the log says at ${name.sequence}`);
     } catch (error) {
       this.#report('I4', problemOf(error));

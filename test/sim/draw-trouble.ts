@@ -1,0 +1,165 @@
+/**
+ * Draws what goes wrong beside the network: crashes at any wait, pauses, clocks that jump, and sweeps
+ * that remove slots while a store sleeps longer than they are kept.
+ */
+import type { Burst } from './draw-plan.ts';
+import type { PlanEvent } from './plan.ts';
+import type { SimRandom } from './random.ts';
+import type { CallKind, WaitKind } from './wait.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Waits of a running store that a crash or a pause is aimed at. */
+const AIMS: readonly (WaitKind | CallKind)[] = [
+  'create slot request',
+  'create slot answer',
+  'get slot request',
+  'get slot answer',
+  'create blob request',
+  'create blob answer',
+  'head request',
+  'head answer',
+  'sleep',
+];
+
+/** Waits of a store that opens. */
+const OPENING_AIMS: readonly WaitKind[] = [
+  'get marker request',
+  'get marker answer',
+  'list log request',
+  'list log answer',
+  'list checkpoints request',
+  'list checkpoints answer',
+  'get checkpoint request',
+  'get checkpoint answer',
+];
+
+export function drawTrouble(
+  random: SimRandom,
+  stores: number,
+  bursts: readonly Burst[],
+): readonly PlanEvent[] {
+  const some = (most: number, draw: () => readonly PlanEvent[]): PlanEvent[] => {
+    return Array.from({ length: random.integer(most + 1) }, draw).flat();
+  };
+  return [
+    ...some(7, () => [drawCrash(random, stores, bursts)]),
+    ...some(3, () => [drawPause(random, stores, bursts)]),
+    ...some(2, () => [drawJump(random, stores, bursts)]),
+    ...some(6, () => [drawSweep(random, stores, momentNear(random, bursts))]),
+    ...some(stores > 1 ? 3 : 0, () => drawSleep(random, stores, bursts)),
+  ];
+}
+
+function momentNear(random: SimRandom, bursts: readonly Burst[]): number {
+  const { from, ms } = random.pick(bursts);
+  return Math.floor(from + random.number() * (ms + 2_000));
+}
+
+function drawCrash(random: SimRandom, stores: number, bursts: readonly Burst[]): PlanEvent {
+  const on = random.chance(0.8) ? random.pick(AIMS) : null;
+  const restartMs = Math.floor(random.between(100, 5_000));
+  const again = random.chance(0.5) ? random.pick(OPENING_AIMS) : null;
+  const at = momentNear(random, bursts);
+  return { at, kind: 'crash', store: random.integer(stores), on, restartMs, again };
+}
+
+function drawPause(random: SimRandom, stores: number, bursts: readonly Burst[]): PlanEvent {
+  const ms = Math.floor(random.pick([random.between(0.2, 8), random.between(60, 900)]) * 1000);
+  const on = random.chance(0.6) ? random.pick(AIMS) : null;
+  const hidden = random.pick([false, false, true, 'monotonic'] as const);
+  const store = random.integer(stores);
+  const frozen = random.chance(0.3);
+  return { at: momentNear(random, bursts), kind: 'pause', store, on, ms, hidden, frozen };
+}
+
+function drawJump(random: SimRandom, stores: number, bursts: readonly Burst[]): PlanEvent {
+  const ms = Math.floor(random.pick([random.between(-5, 5), random.between(-120, 120)]) * MINUTE);
+  return { at: momentNear(random, bursts), kind: 'jump', store: random.integer(stores), ms };
+}
+
+function drawSweep(random: SimRandom, stores: number, at: number): PlanEvent {
+  const control = random.pick(['floor', 'floor', 'barrier', 'pin', null] as const);
+  return {
+    at,
+    kind: 'sweep',
+    store: random.integer(stores),
+    checkpoint: random.chance(0.7),
+    control,
+  };
+}
+
+/**
+ * One or more stores fall asleep in a burst, at a wait of a commit as a rule, while another goes on,
+ * writes a checkpoint, raises the floor, waits for the grace and removes the slots.
+ */
+function drawSleep(
+  random: SimRandom,
+  stores: number,
+  bursts: readonly Burst[],
+): readonly PlanEvent[] {
+  const awake = random.integer(stores);
+  const sleepers = Array.from({ length: stores }, (_, index) => index).filter((store) => {
+    return store !== awake && random.chance(0.6);
+  });
+  const start = momentNear(random, bursts);
+  const hidden = random.pick([false, true, true, 'monotonic'] as const);
+  const ms = Math.floor(random.between(75 * MINUTE, 3 * HOUR));
+  const events: PlanEvent[] = sleepers.map((store) => {
+    const on = random.chance(0.8) ? random.pick(COMMIT_WAITS) : null;
+    // They wake at about the same moment.
+    const length = ms + Math.floor(random.between(0, 20_000));
+    return { at: start, kind: 'pause', store, on, ms: length, hidden, frozen: random.chance(0.7) };
+  });
+  // While they sleep: checkpoints and floors early, removals after the grace.
+  const sweeps = [
+    [random.between(10_000, 60_000), null],
+    [random.between(6, 9) * MINUTE, 'floor'],
+    [random.between(9, 12) * MINUTE, 'floor'],
+    [random.between(71, 74) * MINUTE, null],
+    [random.between(74, 75) * MINUTE, null],
+  ] as const;
+  for (const [after, control] of sweeps) {
+    const at = Math.floor(start + after);
+    events.push({ at, kind: 'sweep', store: awake, checkpoint: after < HOUR, control });
+  }
+  return [...events, ...drawMeanwhile(random, awake, sleepers, start, ms)];
+}
+
+const COMMIT_WAITS: readonly WaitKind[] = [
+  'create slot request',
+  'create slot request',
+  'create slot request',
+  'create slot answer',
+  'get slot answer',
+  'sleep',
+];
+
+/** Writes of the store that is awake, and of all as they wake. */
+function drawMeanwhile(
+  random: SimRandom,
+  awake: number,
+  sleepers: readonly number[],
+  start: number,
+  ms: number,
+): readonly PlanEvent[] {
+  const write = (at: number, store: number): PlanEvent => {
+    const path = random.pick(['/a.md', '/b.md', `/own/${store}-0.md`]);
+    const bare = { metadata: { tags: 'area:sim', owner: 'us' }, archived: false, requires: null };
+    const body = `${path} at ${Math.floor(at)}\n`;
+    const mutation = { ...bare, kind: 'publish', path, body, expected: 'any' } as const;
+    const deadlineMs = 10_000;
+    return { at, kind: 'write', store, mutations: [mutation], deadlineMs, twin: null };
+  };
+  const events: PlanEvent[] = [];
+  // Just before they fall asleep, so that something is under way.
+  for (const store of sleepers) events.push(write(start + 1 + random.integer(3_000), store));
+  for (const after of [5_000, 20_000, 3 * MINUTE, 30 * MINUTE, 72 * MINUTE]) {
+    events.push(write(start + after + random.integer(5_000), awake));
+  }
+  for (const store of [awake, ...sleepers]) {
+    events.push(write(start + ms + random.integer(25_000), store));
+  }
+  return events;
+}

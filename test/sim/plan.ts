@@ -1,0 +1,75 @@
+/**
+ * What a seed is going to do, as data: drawn before anything runs, so that a failing plan can be made
+ * smaller by leaving things out.
+ */
+import type { CalledMutation, ReadCall } from './history.ts';
+import type { CallKind, WaitKind } from './wait.ts';
+
+/** What a client will expect of the document: a version known when it calls, or something fixed. */
+export type PlannedExpected = 'any' | 'absent' | 'known version' | 'known etag' | 'older version';
+
+export interface PlannedMutation extends Omit<CalledMutation, 'expected' | 'requires'> {
+  readonly expected: PlannedExpected;
+  /** A document that must be where it is known to be. */
+  readonly requires: string | null;
+}
+
+export interface PlannedRead {
+  readonly what: ReadCall['what'];
+  /** For `hash`: of the body that is known to be there. */
+  readonly path: string;
+}
+
+export type PlanEvent = { readonly at: number } & (
+  | {
+      readonly kind: 'write';
+      readonly store: number;
+      readonly mutations: readonly PlannedMutation[];
+      readonly deadlineMs: number;
+      /** Sent to a second store at the same moment, with the same operation. */
+      readonly twin: number | null;
+    }
+  | { readonly kind: 'view'; readonly store: number; readonly reads: readonly PlannedRead[] }
+  /** `on`: when the process next waits so, else at once. */
+  | {
+      readonly kind: 'crash';
+      readonly store: number;
+      readonly on: WaitKind | CallKind | null;
+      readonly restartMs: number;
+      /** And again while it opens: at this wait. */
+      readonly again: WaitKind | null;
+    }
+  | {
+      readonly kind: 'pause';
+      readonly store: number;
+      readonly on: WaitKind | CallKind | null;
+      readonly ms: number;
+      readonly hidden: boolean | 'monotonic';
+      /** What it has sent leaves its buffers only afterwards. */
+      readonly frozen: boolean;
+    }
+  | { readonly kind: 'jump'; readonly store: number; readonly ms: number }
+  /** A checkpoint, perhaps a floor or a barrier, and the removal of what the grace has passed for. */
+  | {
+      readonly kind: 'sweep';
+      readonly store: number;
+      readonly checkpoint: boolean;
+      readonly control: 'floor' | 'barrier' | 'pin' | null;
+    }
+);
+
+export interface PlannedStore {
+  readonly inlineBytes: number;
+  readonly batchMax: number;
+  readonly wallOffsetMs: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly stores: readonly PlannedStore[];
+  readonly serverOffsetMs: number;
+  /** Checkpoints that a floor and a barrier keep. */
+  readonly keep: number;
+  /** In order of time. */
+  readonly events: readonly PlanEvent[];
+}

@@ -1,0 +1,79 @@
+/** Clients that read: views of one or more reads, each noted with its answer. */
+import { sha256Hex } from '../../bucketstore/base/digest.ts';
+import type { View } from '../../bucketstore/view.ts';
+import { isStoreFailure } from './answers.ts';
+import type { ReadAnswer, ReadCall, ViewCall } from './history.ts';
+import type { SimStore } from './life.ts';
+import type { PlannedRead } from './plan.ts';
+import type { Scene } from './scene.ts';
+
+/** Opens a view of a store and reads, one after another; nothing when the store is down. */
+export function look(scene: Scene, store: SimStore, planned: readonly PlannedRead[]): void {
+  const { timeline, history } = scene;
+  const { life } = store;
+  if (life === null) return;
+  const { process, world } = life;
+  const reads = planned.map((read) => {
+    const bodyHash = read.what === 'hash' ? history.known(read.path)?.bodyHash : undefined;
+    return { what: read.what, path: bodyHash ?? read.path };
+  });
+  const called = timeline.now;
+  const open: ViewCall = { kind: 'view', process: process.id, reads: [], disturbed: true };
+  const answered = history.call(process, open);
+  process.deliver(() => {
+    void readAll(scene, world.view(), reads).then((done) => {
+      const disturbed = store.disturbedSince(called);
+      answered(timeline.now, { ...open, reads: done, disturbed });
+    });
+  });
+}
+
+type Read = Pick<ReadCall, 'what' | 'path'>;
+
+async function readAll(scene: Scene, view: View, reads: readonly Read[]): Promise<ReadCall[]> {
+  const { timeline, history } = scene;
+  const done: ReadCall[] = [];
+  for (const read of reads) {
+    const called = timeline.now;
+    const answer = await readOne(scene, view, read);
+    if (answer?.kind === 'document' && !answer.archived) {
+      const { version, etag, body } = answer;
+      const bodyHash = `sha256-${sha256Hex(Buffer.from(body))}`;
+      history.learn(read.path, { version, etag, bodyHash });
+    }
+    done.push({ ...read, called, returned: timeline.now, answer });
+  }
+  return done;
+}
+
+async function readOne(scene: Scene, view: View, { what, path }: Read): Promise<ReadAnswer | null> {
+  try {
+    switch (what) {
+      case 'get': {
+        const { version, etag, archived, body } = await view.get(path);
+        return { kind: 'document', version, etag, archived, body: Buffer.from(body).toString() };
+      }
+      case 'versions': {
+        const versions = await view.versions(path);
+        return { kind: 'versions', etags: versions.map(({ etag }) => etag) };
+      }
+      case 'isDir':
+        return { kind: 'directory', isDir: await view.isDir(path) };
+      case 'list': {
+        const entries = await view.listEntries(path);
+        return {
+          kind: 'names',
+          names: entries.map(({ name, isDir }) => (isDir ? `${name}/` : name)),
+        };
+      }
+      case 'hash':
+        return { kind: 'path', path: await view.lookupHash(path) };
+      default:
+        return what satisfies never;
+    }
+  } catch (error) {
+    if (isStoreFailure(error) && error.code === 'NOT_FOUND') return { kind: 'absent' };
+    scene.noteFailure(`${what} ${path}`, error);
+    return null;
+  }
+}
