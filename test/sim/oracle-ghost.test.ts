@@ -324,3 +324,15 @@ test('changes are found by sequence, and where they are right', () => {
   ]);
   expect(changes.where((value) => value === 'b', { from: 6, to: 7 })).toEqual([{ from: 6, to: 7 }]);
 });
+
+test('an operation may be used again once its slot is below the floor, and not before', () => {
+  const world = new ForgedWorld();
+  world.slot(10, [{ path: '/a.md', text: 'one', op: STALE }]);
+  world.slot(20, [{ path: '/b.md', text: 'two' }]);
+  record(world);
+  raiseFloor(world, sequence(3));
+  world.slot(50, [{ path: '/c.md', text: 'three', op: STALE }]);
+  expect(rules(world)).toEqual([]);
+  world.slot(60, [{ path: '/d.md', text: 'four', op: STALE }]);
+  expect(rules(world)).toEqual(['exactly once']);
+});

@@ -35,10 +35,13 @@ export function observedFrom(call: WriteCall, attempts: readonly WriteCall[]): n
   return from;
 }
 
-/** The entries of an operation: its group, from its first on. Empty when it is not in the log. */
-export function entriesOf(world: GhostWorld, op: string): GhostEntry[] {
-  const head = world.operations.get(op);
-  if (head === undefined) return [];
+/** The first entries of an operation: one for each time that it is in the log. */
+export function headsOf(world: GhostWorld, op: string): readonly GhostEntry[] {
+  return world.operations.get(op) ?? [];
+}
+
+/** The entries that commit together with a first one: its group. */
+export function groupOf(world: GhostWorld, head: GhostEntry): GhostEntry[] {
   const entries: GhostEntry[] = [];
   for (let index = 0; index < head.group; index++) {
     const entry = world.entries.get(head.sequence + index);
@@ -60,11 +63,11 @@ export interface Asked {
  */
 export function askedEntries(
   world: GhostWorld,
-  op: string,
+  head: GhostEntry,
   attempts: readonly WriteCall[],
 ): Asked[] {
   const mutations = attempts[0]?.mutations ?? [];
-  const entries = entriesOf(world, op);
+  const entries = groupOf(world, head);
   let left = committedMutations(attempts, entries.length) ?? mutations;
   return entries.map((entry) => {
     const exact = left.findIndex((mutation) => isOf(world, mutation, entry));

@@ -3,7 +3,7 @@
  * and each is what was asked, on a state that met its conditions.
  */
 import type { CalledMutation, Violation, WriteCall } from '../history.ts';
-import { type Attempts, askedEntries } from './attempts.ts';
+import { type Attempts, askedEntries, headsOf } from './attempts.ts';
 import { appended } from './document-model.ts';
 import type { GhostEntry } from './ghost-document.ts';
 import type { GhostLog } from './ghost-log.ts';
@@ -17,14 +17,12 @@ export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
   const found: Violation[] = [...checkOrder(world, calls)];
   const asked = new Set<number>();
   for (const [op, attempts] of calls) {
-    const entries = askedEntries(world, op, attempts);
-    const [first] = entries;
-    const [attempt] = attempts;
-    if (first === undefined || attempt === undefined) continue;
-    const landedAt = ghost.landedAt(first.entry.sequence) ?? 0;
-    if (landedAt < attempt.called) {
+    const [head] = headsOf(world, op);
+    const landedAt = head === undefined ? undefined : ghost.landedAt(head.sequence);
+    if ((landedAt ?? Number.POSITIVE_INFINITY) < (attempts[0]?.called ?? 0)) {
       found.push({ rule: 'exactly once', detail: `operation ${op} landed before it was called` });
     }
+    const entries = headsOf(world, op).flatMap((one) => askedEntries(world, one, attempts));
     for (const { mutation, entry } of entries) {
       asked.add(entry.sequence);
       const problem = mutation === null ? 'was not asked for' : problemOf(world, mutation, entry);

@@ -3,7 +3,14 @@
  * was refused is not, and never comes; an *unknown* names the place where it would be.
  */
 import type { OperationCall, TakenMutation, Violation, WriteCall } from '../history.ts';
-import { type Attempts, committedOf, entriesOf, mayCommit, observedFrom } from './attempts.ts';
+import {
+  type Attempts,
+  committedOf,
+  groupOf,
+  headsOf,
+  mayCommit,
+  observedFrom,
+} from './attempts.ts';
 import type { GhostLog } from './ghost-log.ts';
 import type { GhostWorld } from './ghost-state.ts';
 
@@ -20,11 +27,12 @@ export function checkAcknowledged(
   const wrong = (rule: string, detail: string): Violation[] => [
     { rule, detail: `operation ${call.op}: ${detail}` },
   ];
-  const entries = entriesOf(world, call.op);
-  const [first] = entries;
+  const heads = headsOf(world, call.op);
+  const first = heads.find(({ sequence }) => sequence === told[0]?.sequence) ?? heads[0];
   if (first === undefined) return wrong('exactly once', 'acknowledged, and not in the log');
   const landedAt = ghost.landedAt(first.sequence) ?? Number.POSITIVE_INFINITY;
   if (landedAt > now) return wrong('I6', `acknowledged at ${now}, landed at ${landedAt}`);
+  const entries = groupOf(world, first);
   if (entries.length !== told.length) {
     return wrong('exactly once', `${told.length} were told, ${entries.length} are in the log`);
   }
@@ -99,13 +107,11 @@ function checkRefused(
   world: GhostWorld,
   attempts: readonly WriteCall[],
 ): Violation[] {
-  const entry = world.operations.get(call.op);
-  if (entry === undefined) return [];
-  const landedAt = ghost.landedAt(entry.sequence) ?? 0;
-  const other = attempts.some((one) => {
-    return one !== call && mayCommit(one) && one.called <= landedAt;
+  const entry = headsOf(world, call.op).find(({ sequence }) => {
+    const landedAt = ghost.landedAt(sequence) ?? 0;
+    return !attempts.some((one) => one !== call && mayCommit(one) && one.called <= landedAt);
   });
-  if (other) return [];
+  if (entry === undefined) return [];
   const detail = `operation ${call.op}: refused, and in the log at ${entry.sequence}`;
   return [{ rule: 'I6', detail }];
 }
@@ -122,14 +128,13 @@ function checkUnknown(
   ];
   const ends = after === ghost.tip || ghost.slotFrom(after + 1) !== undefined;
   if (!ends) return wrong('no slot ends there');
-  const entry = ghost.world?.operations.get(call.op);
-  if (entry === undefined) return [];
+  const heads = ghost.world?.operations.get(call.op) ?? [];
   const places = attempts.map(({ outcome }) => {
     return outcome?.kind === 'unknown' ? outcome.after + 1 : null;
   });
   const open = attempts.some((one, index) => places[index] === null && mayCommit(one));
-  if (open || places.includes(entry.slot)) return [];
-  return wrong(`it is in slot ${entry.slot}`);
+  const elsewhere = heads.find(({ slot }) => !places.includes(slot));
+  return open || elsewhere === undefined ? [] : wrong(`it is in slot ${elsewhere.slot}`);
 }
 
 /** What was said of an *unknown* that was asked for. */
@@ -140,19 +145,20 @@ export function checkOperation(call: OperationCall, ghost: GhostLog, calls: Atte
   const wrong = (detail: string): Violation[] => [
     { rule: 'unknown', detail: `operation(${op}, ${after}) said ${answer.kind}: ${detail}` },
   ];
-  const entry = world.operations.get(op);
   switch (answer.kind) {
     case 'committed':
       return checkAcknowledged(call, answer.taken, ghost, returned);
     case 'not committed': {
-      if (entry === undefined) return [];
-      const landedAt = ghost.landedAt(entry.sequence) ?? 0;
-      const other = (calls.get(op) ?? []).some((one) => {
-        const same = one.outcome?.kind === 'unknown' && one.outcome.after === after;
-        return mayCommit(one) && !same && one.called <= landedAt;
+      const entry = headsOf(world, op).find(({ sequence, slot }) => {
+        const landedAt = ghost.landedAt(sequence) ?? 0;
+        const other = (calls.get(op) ?? []).some((one) => {
+          const same = one.outcome?.kind === 'unknown' && one.outcome.after === after;
+          return mayCommit(one) && !same && one.called <= landedAt;
+        });
+        const gone = sequence < (world.floors.at(ghost.tipAt(returned)) ?? 0);
+        return slot === after + 1 || !other || (landedAt <= called && !gone);
       });
-      const right = entry.slot !== after + 1 && landedAt > called && other;
-      return right ? [] : wrong(`it is in the log at ${entry.sequence}`);
+      return entry === undefined ? [] : wrong(`it is in the log at ${entry.sequence}`);
     }
     case 'too old': {
       const floor = world.floors.at(ghost.tipAt(returned)) ?? 0;

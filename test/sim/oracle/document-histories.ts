@@ -3,7 +3,7 @@
  * they are. A group is taken apart; that it commits as a whole is checked on the log.
  */
 import type { Call, CalledMutation, TakenMutation, ViewCall, WriteCall } from '../history.ts';
-import { askedEntries, attemptsOf, mayCommit, observedFrom } from './attempts.ts';
+import { askedEntries, attemptsOf, headsOf, mayCommit, observedFrom } from './attempts.ts';
 import { type DocumentCall, type Observed, TELLING_CODES } from './document-model.ts';
 import type { GhostWorld } from './ghost-state.ts';
 
@@ -31,23 +31,28 @@ export function documentHistories(
 
 type Add = (path: string, call: DocumentCall) => void;
 
-/** The effect of an operation: once, whatever the number of attempts. */
+/** The effect of an operation: once for each time that it is in the log. */
 function addEffect(world: GhostWorld, op: string, attempts: readonly WriteCall[], add: Add): void {
   const [first] = attempts.filter(mayCommit);
   if (first === undefined) return;
-  const told = new Map<number | null, TakenMutation>();
-  let returned: number | null = null;
-  for (const { outcome, returned: answered } of attempts) {
-    if (outcome?.kind !== 'taken' || answered === null) continue;
-    const committed = outcome.taken.filter((one) => one.committed);
-    for (const one of committed) told.set(one.sequence, one);
-    if (committed.length > 0) returned = Math.min(returned ?? answered, answered);
+  const told = new Map<number | null, { readonly one: TakenMutation; readonly returned: number }>();
+  for (const { outcome, returned } of attempts) {
+    if (outcome?.kind !== 'taken' || returned === null) continue;
+    for (const one of outcome.taken) {
+      if (!one.committed || (told.get(one.sequence)?.returned ?? returned) < returned) continue;
+      told.set(one.sequence, { one, returned });
+    }
   }
   // What was told and is not in the log is told of elsewhere.
-  for (const { mutation, entry } of askedEntries(world, op, attempts)) {
-    if (mutation === null) continue;
-    const one = observed(told.get(entry.sequence) ?? entry);
-    add(entry.path, asked(mutation, first.called, returned, { ...one, committed: true }));
+  for (const head of headsOf(world, op)) {
+    for (const { mutation, entry } of askedEntries(world, head, attempts)) {
+      if (mutation === null) continue;
+      const { one, returned } = told.get(entry.sequence) ?? { one: entry, returned: null };
+      add(
+        entry.path,
+        asked(mutation, first.called, returned, { ...observed(one), committed: true }),
+      );
+    }
   }
 }
 

@@ -31,8 +31,11 @@ export class GhostWorld {
   readonly directories: Directories = new Directories();
   /** By sequence. */
   readonly entries: Map<number, GhostEntry> = new Map();
-  /** Entries of an operation by its ID: more than one is reported. */
-  readonly operations: Map<string, GhostEntry> = new Map();
+  /**
+   * First entries of an operation by its ID: one, unless it was used again when the slot of the one
+   * before was below the floor, where no store can know it any more.
+   */
+  readonly operations: Map<string, readonly GhostEntry[]> = new Map();
   readonly floors: Changes<number> = new Changes();
   /** Versions that name a blob, by its key. */
   readonly named: Map<string, { readonly path: string; readonly version: number }[]> = new Map();
@@ -80,9 +83,11 @@ export class GhostWorld {
     const kind = entry.kind === 'write' ? 'write' : 'archive';
     const noted: GhostEntry = { ...place, kind, verb: entry.verb ?? null, version, etag, archived };
     this.entries.set(sequence, noted);
-    const twin = this.operations.get(op);
-    if (twin === undefined) this.operations.set(op, noted);
-    else this.#report('exactly once', `operation ${op} is at ${twin.sequence} and at ${sequence}`);
+    const twins = this.operations.get(op) ?? [];
+    this.operations.set(op, [...twins, noted]);
+    const twin = twins.at(-1);
+    if (twin === undefined || twin.sequence < this.control.floor) return;
+    this.#report('exactly once', `operation ${op} is at ${twin.sequence} and at ${sequence}`);
   }
 
   #write(
