@@ -6,7 +6,9 @@ import { drawTrouble } from './draw-trouble.ts';
 import type { Plan, PlanEvent, PlannedMutation, PlannedRead, PlannedStore } from './plan.ts';
 import { SimRandom } from './random.ts';
 
-/** Documents that everybody writes, each its own store's, and paths that are in each other's way. */
+/**
+ * Documents that everybody writes, each its own store's, and paths that are in each other's way.
+ */
 const SHARED = ['/a.md', '/b.md', '/guide/c.md', '/guide/d.md'] as const;
 const RIVALS = ['/t', '/t/x.md', '/t/x.md/y', '/guide'] as const;
 const POLICY_PATH = '/.well-known/demarkus/policy.md';
@@ -16,6 +18,8 @@ const POLICIES = [
   'strictness: ask\nrequire_tags: area\n',
 ] as const;
 
+/** Acknowledged writes that every run must have. */
+export const ACKNOWLEDGED_MIN = 150;
 /** Calls of a run that are writes. */
 const WRITES = 180;
 const VIEWS = 35;
@@ -33,6 +37,8 @@ export function drawPlan(seed: number): Plan {
     stores,
     serverOffsetMs: Math.floor(random.between(-10, 10) * MINUTE),
     keep: random.pick([1, 2, 2, 3]),
+    acknowledged: ACKNOWLEDGED_MIN,
+    calm: false,
     events,
   };
 }

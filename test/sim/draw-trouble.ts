@@ -1,6 +1,6 @@
 /**
- * Draws what goes wrong beside the network: crashes at any wait, pauses, clocks that jump, and sweeps
- * that remove slots while a store sleeps longer than they are kept.
+ * Draws what goes wrong beside the network: crashes at any wait, pauses, clocks that jump, and
+ * sweeps that remove slots while a store sleeps longer than they are kept.
  */
 import type { Burst } from './draw-plan.ts';
 import type { PlanEvent } from './plan.ts';
@@ -17,6 +17,8 @@ const AIMS: readonly (WaitKind | CallKind)[] = [
   'get slot request',
   'get slot answer',
   'create blob request',
+  'create blob request',
+  'create blob answer',
   'create blob answer',
   'head request',
   'head answer',
@@ -48,7 +50,7 @@ export function drawTrouble(
     ...some(3, () => [drawPause(random, stores, bursts)]),
     ...some(2, () => [drawJump(random, stores, bursts)]),
     ...some(6, () => [drawSweep(random, stores, momentNear(random, bursts))]),
-    ...some(stores > 1 ? 3 : 0, () => drawSleep(random, stores, bursts)),
+    ...some(stores > 1 ? 2 : 0, () => drawSleep(random, stores, bursts)),
   ];
 }
 
@@ -60,7 +62,7 @@ function momentNear(random: SimRandom, bursts: readonly Burst[]): number {
 function drawCrash(random: SimRandom, stores: number, bursts: readonly Burst[]): PlanEvent {
   const on = random.chance(0.8) ? random.pick(AIMS) : null;
   const restartMs = Math.floor(random.between(100, 5_000));
-  const again = random.chance(0.5) ? random.pick(OPENING_AIMS) : null;
+  const again = random.chance(0.85) ? random.pick(OPENING_AIMS) : null;
   const at = momentNear(random, bursts);
   return { at, kind: 'crash', store: random.integer(stores), on, restartMs, again };
 }
@@ -91,8 +93,8 @@ function drawSweep(random: SimRandom, stores: number, at: number): PlanEvent {
 }
 
 /**
- * One or more stores fall asleep in a burst, at a wait of a commit as a rule, while another goes on,
- * writes a checkpoint, raises the floor, waits for the grace and removes the slots.
+ * One or more stores fall asleep in a burst, at a wait of a commit as a rule, while another goes
+ * on, writes a checkpoint, raises the floor, waits for the grace and removes the slots.
  */
 function drawSleep(
   random: SimRandom,
@@ -101,23 +103,25 @@ function drawSleep(
 ): readonly PlanEvent[] {
   const awake = random.integer(stores);
   const sleepers = Array.from({ length: stores }, (_, index) => index).filter((store) => {
-    return store !== awake && random.chance(0.6);
+    return store !== awake && random.chance(0.85);
   });
   const start = momentNear(random, bursts);
   const hidden = random.pick([false, true, true, 'monotonic'] as const);
-  const ms = Math.floor(random.between(75 * MINUTE, 3 * HOUR));
+  const ms = Math.floor(random.between(76 * MINUTE, 3 * HOUR));
   const events: PlanEvent[] = sleepers.map((store) => {
-    const on = random.chance(0.8) ? random.pick(COMMIT_WAITS) : null;
+    const on = random.chance(0.9) ? random.pick(COMMIT_WAITS) : null;
     // They wake at about the same moment.
     const length = ms + Math.floor(random.between(0, 20_000));
-    return { at: start, kind: 'pause', store, on, ms: length, hidden, frozen: random.chance(0.7) };
+    return { at: start, kind: 'pause', store, on, ms: length, hidden, frozen: random.chance(0.8) };
   });
   // While they sleep: checkpoints and floors early, removals after the grace.
   const sweeps = [
-    [random.between(10_000, 60_000), null],
-    [random.between(6, 9) * MINUTE, 'floor'],
-    [random.between(9, 12) * MINUTE, 'floor'],
-    [random.between(71, 74) * MINUTE, null],
+    [random.between(30_000, 60_000), null],
+    [random.between(2, 3) * MINUTE, null],
+    [random.between(7, 9) * MINUTE, 'floor'],
+    [random.between(9.5, 12) * MINUTE, 'floor'],
+    // Sees the floor: the grace runs from here.
+    [random.between(12, 13) * MINUTE, null],
     [random.between(74, 75) * MINUTE, null],
   ] as const;
   for (const [after, control] of sweeps) {
@@ -128,6 +132,7 @@ function drawSleep(
 }
 
 const COMMIT_WAITS: readonly WaitKind[] = [
+  'create slot request',
   'create slot request',
   'create slot request',
   'create slot request',
@@ -155,7 +160,7 @@ function drawMeanwhile(
   const events: PlanEvent[] = [];
   // Just before they fall asleep, so that something is under way.
   for (const store of sleepers) events.push(write(start + 1 + random.integer(3_000), store));
-  for (const after of [5_000, 20_000, 3 * MINUTE, 30 * MINUTE, 72 * MINUTE]) {
+  for (const after of [5_000, 20_000, 90_000, 5 * MINUTE, 9.2 * MINUTE, 30 * MINUTE]) {
     events.push(write(start + after + random.integer(5_000), awake));
   }
   for (const store of [awake, ...sleepers]) {

@@ -53,7 +53,7 @@ export class Exchange<T extends Outcome> {
     this.#call = call;
     this.#kind = callKindOf(call.operation, call.key);
     this.#stages = stagesOf(this.#kind);
-    this.#fate = world.faults.fateOf(call.operation, world.random);
+    this.#fate = world.faults.fateOf(call.operation, world.random, call.key);
   }
 
   /** Sends it, or has it sent at the end of a pause. @param signal not aborted yet */

@@ -137,8 +137,8 @@ export class Faults {
     this.#calm = true;
   }
 
-  /** The fate of one call. Always draws seven numbers. */
-  fateOf(operation: BlobOperation, random: SimRandom): Fate {
+  /** The fate of one call, whatever its key. Always draws seven numbers. */
+  fateOf(operation: BlobOperation, random: SimRandom, _key = ''): Fate {
     const which = random.number();
     const how = random.number();
     const late = random.number();

@@ -8,8 +8,6 @@ import { endState } from './oracle/checks.ts';
 import type { Scene } from './scene.ts';
 import type { Writers } from './writer.ts';
 
-/** Acknowledged writes that every run must have. */
-const ACKNOWLEDGED_MIN = 150;
 /** What is under way, or lands late, is over by then. */
 const SETTLE_MS = 4 * 3_600_000;
 
@@ -21,6 +19,7 @@ export async function finish(
 ): Promise<void> {
   const { timeline, faults, history } = scene;
   faults.calm();
+  for (const store of stores) store.spare();
   // Pauses, restarts and late landings end by themselves.
   await timeline.run(timeline.now + SETTLE_MS);
   const isUp = (): boolean => stores.every(({ life }) => life !== null);
@@ -59,8 +58,8 @@ async function writeEnough(
   writers: Writers,
   limitMs: number,
 ): Promise<void> {
-  const { timeline, history } = scene;
-  for (let round = 0; history.acknowledged < ACKNOWLEDGED_MIN && round < 200; round++) {
+  const { timeline, history, plan } = scene;
+  for (let round = 0; history.acknowledged < plan.acknowledged && round < 200; round++) {
     for (const store of stores) {
       const path = `/last/${store.index}.md`;
       const metadata = { tags: 'area:sim', owner: 'us' };

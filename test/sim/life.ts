@@ -1,9 +1,11 @@
 /** One store of a simulation through its lives: it opens, is paused, crashes and opens again. */
-import type { BlobStore } from '../../blob/blob.ts';
+import { decorate } from '../../blob/decorate.ts';
+import { type BlobStore, withDeadline, withRetry } from '../../blob/index.ts';
 import type { World, WorldParts } from '../../bucketstore/world.ts';
 import { connect } from './client.ts';
 import type { PlanEvent, PlannedStore } from './plan.ts';
 import { SimProcess } from './process.ts';
+import type { SimRandom } from './random.ts';
 import type { Scene } from './scene.ts';
 import type { WaitKind } from './wait.ts';
 
@@ -17,7 +19,7 @@ export interface Life {
   readonly process: SimProcess;
   readonly parts: WorldParts;
   readonly world: World;
-  /** The bucket as this process sees it, without the store's decorators. */
+  /** The bucket as this process sees it, apart from the store. */
   readonly bucket: BlobStore;
 }
 
@@ -31,6 +33,7 @@ export class SimStore {
   #process: SimProcess;
   #life: Life | null = null;
   #lives = 0;
+  #spared = false;
   /** True time when its clocks can be relied on again. */
   #disturbedUntil = 0;
 
@@ -55,8 +58,13 @@ export class SimStore {
     return this.#disturbedUntil > from - DISTURBED_MS;
   }
 
+  /** From now on no trouble that is still aimed at it comes. */
+  spare(): void {
+    this.#spared = true;
+  }
+
   pause({ ms, hidden, frozen }: PlannedPause): void {
-    if (this.#process.crashed) return;
+    if (this.#process.crashed || this.#spared) return;
     this.#process.pause(ms, hidden, frozen);
     this.#disturb(ms);
   }
@@ -66,9 +74,11 @@ export class SimStore {
     this.#disturb(0);
   }
 
-  /** Ends the process, and starts it anew after a while; `again`: it ends again as it then opens. */
+  /**
+   * Ends the process, and starts it anew after a while; `again`: it ends again as it then opens.
+   */
   crash(restartMs: number, again: WaitKind | null): void {
-    if (this.#process.crashed) return;
+    if (this.#process.crashed || this.#spared) return;
     this.#process.crash();
     this.#life = null;
     this.#scene.timeline.after(restartMs, () => {
@@ -106,7 +116,8 @@ export class SimStore {
       try {
         const settings = { inlineBytes, batchMax };
         const parts = await store.openStore('memory:', { components, settings });
-        this.#life = { process, parts, world: new store.World(parts), bucket };
+        const world = new store.World(parts);
+        this.#life = { process, parts, world, bucket: insistent(bucket, process, random) };
         timeline.trace(`${process.id} open at ${parts.follower.snapshot.tip.sequence}`);
         return;
       } catch (error) {
@@ -115,4 +126,15 @@ export class SimStore {
       }
     }
   }
+}
+
+/** What else runs in the process does not give up at the first failure either. */
+function insistent(bucket: BlobStore, { clock, id }: SimProcess, random: SimRandom): BlobStore {
+  const parts = { timing: clock, chance: random.fork(`beside the store ${id}`) };
+  const ended = withDeadline(bucket, parts);
+  // One attempt that is never answered leaves time for others.
+  return withRetry(
+    decorate(ended, (_call, send) => send({ deadlineMs: 2_000 })),
+    parts,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * What a seed is going to do, as data: drawn before anything runs, so that a failing plan can be made
- * smaller by leaving things out.
+ * What a seed is going to do, as data: drawn before anything runs, so that a failing plan can be
+ * made smaller by leaving things out.
  */
 import type { CalledMutation, ReadCall } from './history.ts';
 import type { CallKind, WaitKind } from './wait.ts';
@@ -49,7 +49,9 @@ export type PlanEvent = { readonly at: number } & (
       readonly frozen: boolean;
     }
   | { readonly kind: 'jump'; readonly store: number; readonly ms: number }
-  /** A checkpoint, perhaps a floor or a barrier, and the removal of what the grace has passed for. */
+  /**
+   * A checkpoint, perhaps a floor or a barrier, and the removal of what the grace has passed for.
+   */
   | {
       readonly kind: 'sweep';
       readonly store: number;
@@ -70,6 +72,10 @@ export interface Plan {
   readonly serverOffsetMs: number;
   /** Checkpoints that a floor and a barrier keep. */
   readonly keep: number;
+  /** Writes that must be acknowledged in all: what the events lack is written at the end. */
+  readonly acknowledged: number;
+  /** Nothing goes wrong on the network. */
+  readonly calm: boolean;
   /** In order of time. */
   readonly events: readonly PlanEvent[];
 }

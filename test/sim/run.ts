@@ -1,35 +1,17 @@
 /** One seed from its plan to its verdict. */
 import { channel } from 'node:diagnostics_channel';
-import { isBlobError } from '../../blob/errors.ts';
-import { encodeMarker, genesisMarker } from '../../bucketstore/log/marker.ts';
-import { isStoreFailure } from './answers.ts';
-import { SimBucket } from './bucket.ts';
-import { Coverage } from './coverage.ts';
-import { drawProfile, Faults } from './faults.ts';
+import type { Coverage } from './coverage.ts';
 import { finish } from './finish.ts';
-import type { Violation } from './history.ts';
+import type { Call, Violation } from './history.ts';
 import { SimStore } from './life.ts';
-import { loadStore } from './mutants/load.ts';
 import { check } from './oracle/checks.ts';
-import { GhostLog } from './oracle/ghost-log.ts';
 import type { Plan, PlanEvent } from './plan.ts';
-import { SimRandom } from './random.ts';
-import { History } from './recorder.ts';
-import type { Scene } from './scene.ts';
-import { Shelf } from './shelf.ts';
+import { makeScene, type Scene, type SceneOptions } from './scene.ts';
 import { Sweeper } from './sweeper.ts';
-import { Timeline } from './time.ts';
 import { look } from './viewer.ts';
 import { Writers } from './writer.ts';
 
-export interface RunOptions {
-  /** A store with one rule broken. Default the sound one. */
-  readonly mutant?: string | null | undefined;
-  /** A bucket whose creates overwrite. */
-  readonly createDoesNotCheck?: boolean | undefined;
-  /** Is told every line of the trace. */
-  readonly tracer?: ((line: string) => void) | undefined;
-}
+export type RunOptions = SceneOptions;
 
 export interface Verdict {
   readonly violations: readonly Violation[];
@@ -39,7 +21,6 @@ export interface Verdict {
   readonly acknowledged: number;
 }
 
-const MARKER_KEY = '_demarkus/v1/head.json';
 /** A run that takes longer hangs. */
 const LIMIT_MS = 30 * 24 * 3_600_000;
 
@@ -49,7 +30,6 @@ export async function run(plan: Plan, options: RunOptions = {}): Promise<Verdict
   const { timeline, history, ghost, coverage } = scene;
   const unlisten = listen(coverage);
   try {
-    beginWorld(scene);
     const stores = plan.stores.map((planned, index) => new SimStore(scene, index, planned));
     const writers = new Writers(scene, stores);
     const sweeper = new Sweeper(scene);
@@ -65,58 +45,15 @@ export async function run(plan: Plan, options: RunOptions = {}): Promise<Verdict
     unlisten();
   }
   coverage.count('stray', ghost.strays);
+  coverage.count('group refused', history.calls.filter(isRefusedGroup).length);
   const violations = [...history.violations, ...ghost.violations];
   if (violations.length === 0) violations.push(...check(history.calls, ghost));
   const { acknowledged } = history;
   return { violations, coverage, fingerprint: timeline.fingerprint, acknowledged };
 }
 
-async function makeScene(plan: Plan, options: RunOptions): Promise<Scene> {
-  const random = new SimRandom(plan.seed);
-  const timeline = new Timeline();
-  timeline.tracer = options.tracer ?? null;
-  const { createDoesNotCheck = false } = options;
-  const { serverOffsetMs } = plan;
-  const bucket = new SimBucket({ timeline, serverOffsetMs, createDoesNotCheck });
-  const ghost = new GhostLog();
-  const shelf = new Shelf();
-  const coverage = new Coverage();
-  const history = new History(ghost);
-  const freed = new Set<string>();
-  bucket.onEffect(({ key, bytes, outcome, at }) => {
-    if (outcome === 'created' && bytes !== null) {
-      ghost.landed(key, bytes, at);
-      if (key.includes('/log/')) shelf.keepSlot(key, bytes);
-      if (freed.has(key)) coverage.count('reborn name');
-    }
-    if (outcome === 'deleted') {
-      ghost.removed(key, at);
-      freed.add(key);
-    }
-  });
-  return {
-    plan,
-    store: await loadStore(options.mutant ?? null),
-    timeline,
-    bucket,
-    faults: new Faults(drawProfile(random.fork('profile'))),
-    coverage,
-    random: random.fork('run'),
-    shelf,
-    ghost,
-    history,
-    noteFailure: (where, error) => {
-      timeline.trace(`${where} failed: ${String(error)}`);
-      // A store that finds its world damaged here is wrong: nothing is.
-      if (isBlobError(error) || (isStoreFailure(error) && error.code !== 'INTEGRITY')) return;
-      history.violations.push({ rule: 'integrity', detail: `${where}: ${String(error)}` });
-    },
-  };
-}
-
-function beginWorld({ bucket, random }: Scene): void {
-  const marker = genesisMarker(random.uuid(), random.uuid());
-  bucket.create(MARKER_KEY, encodeMarker(marker), 'genesis');
+function isRefusedGroup(call: Call): boolean {
+  return call.kind === 'write' && call.mutations.length > 1 && call.outcome?.kind === 'refused';
 }
 
 function act(
@@ -126,22 +63,30 @@ function act(
   sweeper: Sweeper,
   event: PlanEvent,
 ): void {
-  if (event.kind === 'write') return writers.write(event);
+  if (event.kind === 'write') {
+    writers.write(event);
+    return;
+  }
   const store = stores[event.store];
   if (store === undefined) return;
   switch (event.kind) {
     case 'view':
-      return look(scene, store, event.reads);
+      look(scene, store, event.reads);
+      break;
     case 'crash':
-      return aim(store, event.on, () => store.crash(event.restartMs, event.again));
+      aim(store, event.on, () => store.crash(event.restartMs, event.again));
+      break;
     case 'pause':
-      return aim(store, event.on, () => store.pause(event));
+      aim(store, event.on, () => store.pause(event));
+      break;
     case 'jump':
-      return store.jump(event.ms);
+      store.jump(event.ms);
+      break;
     case 'sweep':
-      return sweeper.sweep(store, event);
+      sweeper.sweep(store, event);
+      break;
     default:
-      return event satisfies never;
+      event satisfies never;
   }
 }
 

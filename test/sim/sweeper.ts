@@ -99,10 +99,13 @@ export class Sweeper {
     const root = { epoch: control.epoch, hash: sha256Hex(Buffer.from(tip.hash)) };
     const swept = { plan: shelf.clearedBy(tip.sequence), pruned: 0, retained: documentCount };
     const record = recordOf(identity, tip, control, documentCount, root, swept);
-    const bad = plan.keep > 1 && random.chance(0.06);
+    const bad = plan.keep > 1 && random.chance(0.04);
     shelf.put(record, snapshot, bad);
     const key = checkpointKey(tip.sequence, root.epoch);
-    await life.bucket.create(key, encodeCheckpointRecord(record));
+    await life.bucket.create(key, encodeCheckpointRecord(record)).catch((error: unknown) => {
+      // Whether it is there will be seen.
+      if (!(error instanceof BlobError && error.ambiguous)) throw error;
+    });
     coverage.count(bad ? 'bad checkpoint' : 'checkpoint');
   }
 

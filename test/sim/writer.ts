@@ -73,7 +73,7 @@ export class Writers {
     return { ...planned, expected: expectedOf(planned, known), requires };
   }
 
-  #send(store: number, sent: Sent): void {
+  #send(store: number, sent: Repeated): void {
     const { timeline, history } = this.#scene;
     const life = this.#stores[store]?.life;
     if (life === null || life === undefined) return;
@@ -82,6 +82,7 @@ export class Writers {
     const call = { kind: 'write', process: process.id, op, mutations } as const;
     const open = { ...call, called: timeline.now, returned: null, outcome: null };
     const answered = history.call(process, open);
+    timeline.trace(`${process.id} is asked ${op} ${mutations.map(mutationWords).join(', ')}`);
     process.deliver(() => {
       void commit(life, sent).then((outcome) => {
         const { now } = timeline;
@@ -91,8 +92,6 @@ export class Writers {
         if (outcome.kind === 'unknown') this.#again(sent, outcome);
       });
     });
-    // A client whose server died sends the same request to another.
-    process.when('create slot answer', () => undefined);
   }
 
   #learn(taken: readonly TakenMutation[]): void {
@@ -102,7 +101,7 @@ export class Writers {
   }
 
   /** After an *unknown*: asks, or sends the same request again, to any store. */
-  #again(sent: Sent, { after, message }: WriteOutcome & { readonly kind: 'unknown' }): void {
+  #again(sent: Repeated, { after, message }: WriteOutcome & { readonly kind: 'unknown' }): void {
     const { timeline, random } = this.#scene;
     const { op } = sent;
     this.unknowns.push({ op, after });
@@ -118,15 +117,19 @@ export class Writers {
 }
 
 /** A request with its operation; sent again it is the same. */
-interface Sent {
+export interface Sent {
   readonly op: string;
   readonly mutations: readonly CalledMutation[];
   readonly deadlineMs: number;
+}
+
+interface Repeated extends Sent {
   /** True time when it was sent first. */
   readonly first: number;
 }
 
-async function commit({ world }: Life, sent: Sent): Promise<WriteOutcome> {
+/** Sends a request to a store and tells the answer as the history has it. */
+export async function commit({ world }: Life, sent: Sent): Promise<WriteOutcome> {
   const { op, mutations, deadlineMs } = sent;
   try {
     const results = await world.commit(mutations.map(requestOf), { op, deadlineMs });
@@ -181,6 +184,11 @@ function failedQuestion(error: unknown): OperationCall['answer'] {
   if (error.code === 'TOO_OLD') return { kind: 'too old' };
   if (error.code === 'UNKNOWN_OUTCOME') return { kind: 'open' };
   return { kind: 'failed', message: `${error.code}: ${error.message}` };
+}
+
+function mutationWords({ kind, path, expected }: CalledMutation): string {
+  const at = typeof expected === 'object' ? expected.etag : expected;
+  return `${kind} ${path} at ${at}`;
 }
 
 function wordsOf(outcome: WriteOutcome): string {
