@@ -154,6 +154,11 @@ export interface Timing {
    * Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer.
    */
   sleep(ms: number, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  /**
+   * Runs `act` after `ms`; the function that it answers keeps it from running and leaves no timer.
+   * Without it `sleep` is used, which costs an abort signal for each call of the bucket.
+   */
+  after?(ms: number, act: () => void): () => void;
 }
 
 /** The chance a driver or decorator is given; `bucketstore/base/random.ts` satisfies it. */

@@ -6,8 +6,9 @@
  * libraries have returned promises that never settle: whatever the driver does, the caller goes on.
  */
 import { type BlobStore, DEADLINE_MS_DEFAULT, type Timing } from './blob.ts';
+import { abortOf, Cancel } from './cancel.ts';
 import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
-import { abortedError, DONE, onAbort, timeoutError } from './signal.ts';
+import { abortedError, after, onAbort, timeoutError } from './signal.ts';
 import { checkSignal } from './validate.ts';
 
 export interface DeadlineOptions {
@@ -27,36 +28,42 @@ export function withDeadline(store: BlobStore, { timing }: DeadlineOptions): Blo
 }
 
 function bounded<T extends CallResult>(timing: Timing, call: Call, send: Send<T>): Promise<T> {
-  const { operation, key } = call;
-  const { signal, deadlineMs = DEADLINE_MS_DEFAULT } = call.options;
-  checkSignal(operation, key, signal);
+  const { operation, key, options } = call;
+  const { deadlineMs = DEADLINE_MS_DEFAULT } = options;
+  const source = abortOf(options);
+  checkSignal(operation, key, source);
   if (!(deadlineMs > 0)) {
     throw timeoutError(operation, key, 'its deadline had passed; nothing was sent', false);
   }
   return new Promise((resolve, reject) => {
-    const attempt = new AbortController();
-    const timer = new AbortController();
+    const cancel = new Cancel();
     let ended = false;
-    const end = (settle: () => void): void => {
-      if (ended) return;
+    let stop = (): void => {};
+    /** @returns whether it is the first to end the call */
+    const end = (): boolean => {
+      if (ended) return false;
       ended = true;
-      timer.abort(DONE);
+      stop();
       forget();
-      settle();
+      return true;
     };
-    const fail = (error: unknown): void =>
-      end(() => {
-        reject(error);
-        attempt.abort(error);
-      });
-    const forget = onAbort(signal, () => fail(abortedError(operation, key, signal?.reason, true)));
-    send({ signal: attempt.signal, deadlineMs }).then(
-      (result) => end(() => resolve(result)),
-      (error: unknown) => end(() => reject(error)),
+    const fail = (error: unknown): void => {
+      if (!end()) return;
+      reject(error);
+      cancel.abort(error);
+    };
+    const forget = onAbort(source, () => fail(abortedError(operation, key, source?.reason, true)));
+    send({ cancel, deadlineMs }).then(
+      (result) => {
+        if (end()) resolve(result);
+      },
+      (error: unknown) => {
+        if (end()) reject(error);
+      },
     );
-    timing.sleep(deadlineMs, { signal: timer.signal }).then(
-      () => fail(timeoutError(operation, key, `no answer within ${deadlineMs} ms`, true)),
-      () => {},
+    if (ended) return;
+    stop = after(timing, deadlineMs, () =>
+      fail(timeoutError(operation, key, `no answer within ${deadlineMs} ms`, true)),
     );
   });
 }

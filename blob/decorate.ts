@@ -25,6 +25,7 @@ import type {
   ListResult,
   ReplaceResult,
 } from './blob.ts';
+import type { Cancel } from './cancel.ts';
 import type { BlobOperation } from './errors.ts';
 
 /** One call as a decorator sees it. */
@@ -46,9 +47,17 @@ export type CallResult =
   | DeleteResult;
 
 /**
+ * What a decorator changes of a call's options. `cancel` stands for `signal`; beside it only the
+ * deadline may be changed.
+ */
+export interface Changed extends CallOptions {
+  readonly cancel?: Cancel | undefined;
+}
+
+/**
  * Makes the call on the store below, with these options changed. May be run again, or not at all.
  */
-export type Send<T> = (changed?: CallOptions) => Promise<T>;
+export type Send<T> = (changed?: Changed) => Promise<T>;
 
 /** What a decorator does around every call. Never throws synchronously through `decorate`. */
 export type Around = <T extends CallResult>(call: Call, send: Send<T>) => Promise<T>;
@@ -59,32 +68,58 @@ export type Around = <T extends CallResult>(call: Call, send: Send<T>) => Promis
 export function decorate(store: BlobStore, around: Around): BlobStore {
   return {
     name: store.name,
-    async create(key, bytes, options = {}) {
-      const call: Call = { operation: 'create', key, bytesOut: bytes.length, options };
-      return around(call, async (changed) => store.create(key, bytes, { ...options, ...changed }));
-    },
-    async replace(key, generation, bytes, options = {}) {
-      const call: Call = { operation: 'replace', key, bytesOut: bytes.length, options };
-      return around(call, async (changed) =>
-        store.replace(key, generation, bytes, { ...options, ...changed }),
-      );
-    },
-    async get(key, options = {}) {
-      const call: Call = { operation: 'get', key, bytesOut: 0, options };
-      return around(call, async (changed) => store.get(key, { ...options, ...changed }));
-    },
-    async head(key, options = {}) {
-      const call: Call = { operation: 'head', key, bytesOut: 0, options };
-      return around(call, async (changed) => store.head(key, { ...options, ...changed }));
-    },
-    async list(query, options = {}) {
-      const call: Call = { operation: 'list', key: query.prefix, bytesOut: 0, options };
-      return around(call, async (changed) => store.list(query, { ...options, ...changed }));
-    },
-    async delete(key, options = {}) {
-      const call: Call = { operation: 'delete', key, bytesOut: 0, options };
-      return around(call, async (changed) => store.delete(key, { ...options, ...changed }));
-    },
+    create: (key, bytes, options = {}) =>
+      promised(() =>
+        around({ operation: 'create', key, bytesOut: bytes.length, options }, (changed) =>
+          promised(() => store.create(key, bytes, merged(options, changed))),
+        ),
+      ),
+    replace: (key, generation, bytes, options = {}) =>
+      promised(() =>
+        around({ operation: 'replace', key, bytesOut: bytes.length, options }, (changed) =>
+          promised(() => store.replace(key, generation, bytes, merged(options, changed))),
+        ),
+      ),
+    get: (key, options = {}) =>
+      promised(() =>
+        around({ operation: 'get', key, bytesOut: 0, options }, (changed) =>
+          promised(() => store.get(key, merged(options, changed))),
+        ),
+      ),
+    head: (key, options = {}) =>
+      promised(() =>
+        around({ operation: 'head', key, bytesOut: 0, options }, (changed) =>
+          promised(() => store.head(key, merged(options, changed))),
+        ),
+      ),
+    list: (query, options = {}) =>
+      promised(() =>
+        around({ operation: 'list', key: query.prefix, bytesOut: 0, options }, (changed) =>
+          promised(() => store.list(query, merged(options, changed))),
+        ),
+      ),
+    delete: (key, options = {}) =>
+      promised(() =>
+        around({ operation: 'delete', key, bytesOut: 0, options }, (changed) =>
+          promised(() => store.delete(key, merged(options, changed))),
+        ),
+      ),
     close: () => store.close(),
   };
+}
+
+/** As an async function would, but without turns of its own: what is thrown is a rejection. */
+function promised<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return Promise.resolve(act());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function merged<O extends CallOptions>(options: O, changed: Changed | undefined): O {
+  if (changed === undefined) return options;
+  const { cancel } = changed;
+  if (cancel === undefined) return { ...options, ...changed };
+  return cancel.carrierOf(options, changed.deadlineMs);
 }

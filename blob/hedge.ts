@@ -7,10 +7,11 @@
  * never a loss, and the caller reads the name back.
  */
 import { type BlobStore, DEADLINE_MS_DEFAULT, type Timing } from './blob.ts';
+import { abortOf, Cancel } from './cancel.ts';
 import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
 import { BlobError, isBlobError } from './errors.ts';
 import { LatencyWindow } from './latency-window.ts';
-import { abortedError, DONE, onAbort } from './signal.ts';
+import { abortedError, after, DONE, onAbort } from './signal.ts';
 import { checkSignal } from './validate.ts';
 
 export interface HedgeOptions {
@@ -78,12 +79,12 @@ interface RaceInit<T> {
 /** One call: its first request, perhaps its second, and which of them decides. */
 class Race<T extends CallResult> {
   readonly #init: RaceInit<T>;
-  readonly #twins: AbortController[] = [];
+  readonly #twins: Cancel[] = [];
   readonly #failures: unknown[] = [];
-  readonly #timer = new AbortController();
   readonly #startedMs: number;
   #ended = false;
   #forget: () => void = () => {};
+  #stop: () => void = () => {};
   #resolve: (result: T) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -94,34 +95,32 @@ class Race<T extends CallResult> {
 
   run(): Promise<T> {
     const { timing, budget, window, call } = this.#init;
-    const { signal } = call.options;
-    checkSignal(call.operation, call.key, signal);
+    const source = abortOf(call.options);
+    checkSignal(call.operation, call.key, source);
     budget.earn();
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#forget = onAbort(signal, () =>
-        this.#end(() => reject(abortedError(call.operation, call.key, signal?.reason, true))),
+      this.#forget = onAbort(source, () =>
+        this.#end(() => reject(abortedError(call.operation, call.key, source?.reason, true))),
       );
       this.#start();
-      timing.sleep(window.delayMs, { signal: this.#timer.signal }).then(
-        () => {
-          if (!this.#ended && budget.spend()) this.#start();
-        },
-        () => {},
-      );
+      if (this.#ended) return;
+      this.#stop = after(timing, window.delayMs, () => {
+        if (!this.#ended && budget.spend()) this.#start();
+      });
     });
   }
 
   #start(): void {
     const { timing, send, window, call } = this.#init;
-    const twin = new AbortController();
+    const twin = new Cancel();
     const startedMs = timing.monotonic();
     const { deadlineMs = DEADLINE_MS_DEFAULT } = call.options;
     this.#twins.push(twin);
     // The second request has no more time than the first: the deadline is the call's.
     const leftMs = deadlineMs - (startedMs - this.#startedMs);
-    send({ signal: twin.signal, deadlineMs: leftMs }).then(
+    send({ cancel: twin, deadlineMs: leftMs }).then(
       (result) => {
         if (this.#ended) return;
         // The request's own duration, not the call's: else hedged calls would raise the percentile.
@@ -156,7 +155,7 @@ class Race<T extends CallResult> {
   #end(settle: () => void): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#timer.abort(DONE);
+    this.#stop();
     this.#forget();
     settle();
     for (const twin of this.#twins) twin.abort(DONE);

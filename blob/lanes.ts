@@ -6,13 +6,15 @@
  */
 import { type BlobStore, DEADLINE_MS_DEFAULT, type Lane, type Timing } from './blob.ts';
 import { type Call, type CallResult, decorate, type Send } from './decorate.ts';
-import { abortedError, DONE, onAbort, timeoutError } from './signal.ts';
+import { abortedError, after, onAbort, timeoutError } from './signal.ts';
 import { checkSignal } from './validate.ts';
 
 /**
  * Runs tasks, some at a time; a task that still waits when `signal` aborts rejects and never runs.
  */
 export interface LaneLimit {
+  /** Whether a task that is handed in now runs at once: some may, and none waits before it. */
+  readonly hasRoom: boolean;
   run<T>(
     task: () => Promise<T>,
     options?: { readonly signal?: AbortSignal | undefined },
@@ -33,8 +35,24 @@ export interface LanesOptions {
  */
 export function withLanes(store: BlobStore, lanes: Lanes, { timing }: LanesOptions): BlobStore {
   return decorate(store, (call, send) =>
-    queued(lanes[call.options.lane ?? 'read'], timing, call, send),
+    admitted(lanes[call.options.lane ?? 'read'], timing, call, send),
   );
+}
+
+function admitted<T extends CallResult>(
+  lane: LaneLimit,
+  timing: Timing,
+  call: Call,
+  send: Send<T>,
+): Promise<T> {
+  const { operation, key, options } = call;
+  checkSignal(operation, key, options.signal);
+  if (!lane.hasRoom) return queued(lane, timing, call, send);
+  // It begins a turn later at most: no time passes, but its signal may abort.
+  return lane.run(() => {
+    checkSignal(operation, key, options.signal);
+    return send();
+  });
 }
 
 async function queued<T extends CallResult>(
@@ -45,23 +63,19 @@ async function queued<T extends CallResult>(
 ): Promise<T> {
   const { operation, key } = call;
   const { signal, deadlineMs = DEADLINE_MS_DEFAULT } = call.options;
-  checkSignal(operation, key, signal);
   const startedMs = timing.monotonic();
   const waiting = new AbortController();
-  const timer = new AbortController();
   const forget = onAbort(signal, () =>
     waiting.abort(abortedError(operation, key, signal?.reason, false)),
   );
-  timing.sleep(deadlineMs, { signal: timer.signal }).then(
-    () =>
-      waiting.abort(
-        timeoutError(operation, key, `no room within ${deadlineMs} ms; nothing was sent`, false),
-      ),
-    () => {},
+  const stop = after(timing, deadlineMs, () =>
+    waiting.abort(
+      timeoutError(operation, key, `no room within ${deadlineMs} ms; nothing was sent`, false),
+    ),
   );
   const stopWaiting = (): void => {
     forget();
-    timer.abort(DONE);
+    stop();
   };
   let begun = false;
   const task = (): Promise<T> => {

@@ -20,6 +20,7 @@ import type {
   ReplaceResult,
   Timing,
 } from './blob.ts';
+import { abortOf } from './cancel.ts';
 import type { BlobOperation } from './errors.ts';
 import { compareKeys } from './order.ts';
 import { SortedKeys } from './sorted-keys.ts';
@@ -163,7 +164,7 @@ class MemoryBucket implements BlobStore {
 
   /** Refuses a call that must have no effect; otherwise the date of its answer. */
   #begin(operation: BlobOperation, key: string, options: CallOptions | undefined): number {
-    checkStart({ operation, key }, options?.signal, this.#closed);
+    checkStart({ operation, key }, options && abortOf(options), this.#closed);
     return this.#timing.now();
   }
 }

@@ -3,6 +3,7 @@
  * event is one request on the wire, which is what the service bills.
  */
 import type { BlobStore, Timing } from './blob.ts';
+import { abortOf } from './cancel.ts';
 import { type Call, type CallResult, decorate } from './decorate.ts';
 import { type BlobErrorCode, type BlobOperation, isBlobError } from './errors.ts';
 import { onAbort } from './signal.ts';
@@ -60,7 +61,8 @@ export function withObserver(
   { timing }: ObserveOptions,
 ): BlobStore {
   return decorate(store, async (call, send) => {
-    checkSignal(call.operation, call.key, call.options.signal);
+    const source = abortOf(call.options);
+    checkSignal(call.operation, call.key, source);
     const startedMs = timing.monotonic();
     let reported = false;
     const report = (end: End): void => {
@@ -69,7 +71,7 @@ export function withObserver(
       forget();
       tell(observer, call, timing.monotonic() - startedMs, end);
     };
-    const forget = onAbort(call.options.signal, () => report({ outcome: 'abandoned' }));
+    const forget = onAbort(source, () => report({ outcome: 'abandoned' }));
     try {
       const result = await send();
       report(endOf(result, call.operation));

@@ -54,12 +54,12 @@ async function repeated<T extends CallResult>(
 ): Promise<T> {
   const { signal, deadlineMs = DEADLINE_MS_DEFAULT } = call.options;
   const startedMs = timing.monotonic();
-  const leftMs = (): number => deadlineMs - (timing.monotonic() - startedMs);
+  let leftMs = deadlineMs;
   let ambiguous = false;
   for (let attempt = 1; ; attempt++) {
     let failure: BlobError;
     try {
-      return await send({ deadlineMs: leftMs() });
+      return await send({ deadlineMs: leftMs });
     } catch (error) {
       if (!isBlobError(error)) throw error;
       ambiguous ||= error.ambiguous;
@@ -67,12 +67,13 @@ async function repeated<T extends CallResult>(
     }
     if (attempt >= policy.attemptsMax || !mayRepeat(failure)) throw failure;
     const waitMs = waitBefore(attempt, policy, chance, failure.retryAfterMs);
-    if (waitMs >= leftMs()) throw failure;
+    if (waitMs >= deadlineMs - (timing.monotonic() - startedMs)) throw failure;
     try {
       await timing.sleep(waitMs, { signal });
     } catch {
       throw abortedError(call.operation, call.key, signal?.reason, ambiguous);
     }
+    leftMs = deadlineMs - (timing.monotonic() - startedMs);
   }
 }
 

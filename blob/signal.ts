@@ -1,4 +1,6 @@
 /** Small parts that several decorators need to be cancelled without leaving anything behind. */
+import type { Timing } from './blob.ts';
+import { type AbortSource, Cancel } from './cancel.ts';
 import { BlobError, type BlobOperation, isWrite } from './errors.ts';
 
 /**
@@ -6,6 +8,17 @@ import { BlobError, type BlobOperation, isWrite } from './errors.ts';
  * trace.
  */
 export const DONE: Error = new Error('no longer needed');
+
+/** Runs `act` after `ms`. Answers the function that keeps it from that, and leaves no timer. */
+export function after(timing: Timing, ms: number, act: () => void): () => void {
+  if (timing.after !== undefined) return timing.after(ms, act);
+  const timer = new AbortController();
+  timing.sleep(ms, { signal: timer.signal }).then(act, () => {});
+  return () => timer.abort(DONE);
+}
+
+/** Nobody listens: there is nothing to take away. */
+const NOTHING = (): void => {};
 
 /** Where a signal carries those who listen to it here. */
 const LISTENERS = Symbol('bucketstore.blob.listeners');
@@ -15,23 +28,24 @@ interface Heard extends AbortSignal {
 }
 
 /**
- * Calls `listener` when `signal` aborts, or now if it has. Answers the function that takes the
+ * Calls `listener` when `source` aborts, or now if it has. Answers the function that takes the
  * listener away again, which every caller runs when its call ends: a signal may outlive a million
  * calls.
  *
  * A signal has one event listener however many calls share it, and none when they have ended: Node
  * warns of a leak from the eleventh on, and walks all of them for each that comes and goes.
  */
-export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (signal === undefined) return () => {};
-  if (signal.aborted) {
+export function onAbort(source: AbortSource | undefined, listener: () => void): () => void {
+  if (source === undefined) return NOTHING;
+  if (source.aborted) {
     listener();
-    return () => {};
+    return NOTHING;
   }
-  const listeners = listenersOf(signal);
+  if (source instanceof Cancel) return source.onAbort(listener);
+  const listeners = listenersOf(source);
   listeners.add(listener);
   return () => {
-    if (listeners.delete(listener) && listeners.size === 0) release(signal);
+    if (listeners.delete(listener) && listeners.size === 0) release(source);
   };
 }
 

@@ -1,5 +1,6 @@
 /** Checks of the arguments of a bucket call, shared by every driver so that all refuse the same. */
 import { KEY_BYTES_MAX, LIST_LIMIT_MAX, type ListQuery } from './blob.ts';
+import type { AbortSource } from './cancel.ts';
 import { BlobError, type BlobOperation, type CallName } from './errors.ts';
 
 function invalid(operation: BlobOperation, key: string, message: string): BlobError {
@@ -43,7 +44,7 @@ export function checkGeneration(key: string, generation: string): void {
 /** Refuses a call of a closed store, or whose signal has already aborted; nothing was changed. */
 export function checkStart(
   { operation, key }: CallName,
-  signal: AbortSignal | undefined,
+  signal: AbortSource | undefined,
   closed: boolean,
 ): void {
   if (closed) throw invalid(operation, key, 'the store is closed; nothing was changed');
@@ -54,7 +55,7 @@ export function checkStart(
 export function checkSignal(
   operation: BlobOperation,
   key: string,
-  signal: AbortSignal | undefined,
+  signal: AbortSource | undefined,
 ): void {
   if (signal?.aborted) {
     throw new BlobError({

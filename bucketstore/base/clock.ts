@@ -18,6 +18,11 @@ export interface Clock {
    * Resolves after `ms`; rejects with the signal's reason when it aborts first, leaving no timer.
    */
   sleep(ms: number, options?: SleepOptions): Promise<void>;
+  /**
+   * Runs `act` after `ms`; the function that it answers keeps it from running and leaves no timer.
+   * Without it `sleep` is used, which costs an abort signal for each request and bucket call.
+   */
+  after?(ms: number, act: () => void): () => void;
 }
 
 /** The machine's clock. */
@@ -42,4 +47,19 @@ export const systemClock: Clock = {
       });
     });
   },
+  after(ms, act) {
+    const timer = setTimeout(act, ms);
+    return () => clearTimeout(timer);
+  },
 };
+
+/** A reason of our own: without one, each abort would build an exception with a stack. */
+const STOPPED = 'stopped';
+
+/** Runs `act` after `ms`. Answers the function that keeps it from that, and leaves no timer. */
+export function after(clock: Clock, ms: number, act: () => void): () => void {
+  if (clock.after !== undefined) return clock.after(ms, act);
+  const timer = new AbortController();
+  clock.sleep(ms, { signal: timer.signal }).then(act, () => undefined);
+  return () => timer.abort(STOPPED);
+}

@@ -11,6 +11,8 @@ export interface Limit {
     task: () => Promise<T>,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<T>;
+  /** Whether a task that is handed in now runs at once: nothing waits then. */
+  readonly hasRoom: boolean;
   /** Tasks that wait for room. */
   readonly waiting: number;
   /** Tasks that run. */
@@ -37,6 +39,10 @@ export function createLimit(concurrency: number): Limit {
           return task();
         }).then(resolve, reject);
       });
+    },
+    get hasRoom() {
+      // The room that one leaves is taken at once by the next that waits, so none is overtaken.
+      return limit.activeCount < concurrency;
     },
     get waiting() {
       return limit.pendingCount;

@@ -70,6 +70,23 @@ export class ManualClock implements Clock {
     });
   }
 
+  after(ms: number, act: () => void): () => void {
+    let waits = true;
+    const sleeper: Sleeper = {
+      dueMs: this.#elapsedMs + Math.max(ms || 0, 0),
+      order: this.#order++,
+      wake: () => {
+        waits = false;
+        act();
+      },
+    };
+    this.#sleepers.add(sleeper);
+    return () => {
+      if (waits) this.#sleepers.remove(sleeper);
+      waits = false;
+    };
+  }
+
   /** How many sleepers wait: 0 after a test that leaves no timer behind. */
   get sleeping(): number {
     return this.#sleepers.size;
