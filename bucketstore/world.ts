@@ -1,6 +1,5 @@
 /** A world as one store sees it: one short method for each thing that can be asked of it. */
 import type { CallOptions } from '../blob/index.ts';
-import { withOwnSignal } from './base/abortable.ts';
 import { StoreError } from './base/errors.ts';
 import type { Random } from './base/random.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
@@ -235,7 +234,7 @@ export class World implements AsyncDisposable {
     if (!(deadlineMs >= 1 && deadlineMs <= DEADLINE_MS_MAX)) {
       throw new RangeError(`deadlineMs is 1 to ${DEADLINE_MS_MAX}, got ${deadlineMs}`);
     }
-    return withOwnSignal(signal, (own) => committer.submit(mutations, { signal: own, deadlineMs }));
+    return committer.submit(mutations, { signal, deadlineMs });
   }
 }
 

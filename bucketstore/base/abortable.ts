@@ -50,22 +50,3 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undef
     forget();
   }
 }
-
-/**
- * What `work` gives when it is handed a signal of its own, which aborts with the caller's. For work
- * that listens by itself, so that the caller's signal does not collect the listeners of all of it.
- */
-export async function withOwnSignal<T>(
-  signal: AbortSignal | undefined,
-  work: (own: AbortSignal | undefined) => Promise<T>,
-): Promise<T> {
-  if (signal === undefined) return work(undefined);
-  signal.throwIfAborted();
-  const own = new AbortController();
-  const forget = onAbort(signal, () => own.abort(signal.reason));
-  try {
-    return await work(own.signal);
-  } finally {
-    forget();
-  }
-}

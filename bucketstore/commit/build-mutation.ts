@@ -38,6 +38,9 @@ export interface BuiltMutation {
   readonly result: MutationResult;
 }
 
+/** The request whose mutation it is: work for it ends when it has been answered. */
+type Waiting = Pick<Member, 'answered'>;
+
 type WriteMutation = Extract<Mutation, { readonly content: Uint8Array }>;
 type ArchiveMutation = Extract<Mutation, { readonly archived: boolean }>;
 
@@ -71,15 +74,15 @@ export class MutationBuilder {
     state: Snapshot,
     mutation: Mutation,
     inquiry: Inquiry,
-    signal: AbortSignal,
+    request: Waiting,
   ): Promise<BuiltMutation> {
     inquiry.ask(state, { about: 'document', path: mutation.path });
     switch (mutation.kind) {
       case 'publish':
       case 'append':
-        return this.#write(state, mutation, inquiry, signal);
+        return this.#write(state, mutation, inquiry, request);
       case 'archive':
-        return this.#archive(state, mutation, inquiry, signal);
+        return this.#archive(state, mutation, inquiry, request);
       default:
         return assertNever(mutation);
     }
@@ -94,7 +97,7 @@ export class MutationBuilder {
     state: Snapshot,
     mutation: WriteMutation,
     inquiry: Inquiry,
-    signal: AbortSignal,
+    request: Waiting,
   ): Promise<BuiltMutation> {
     const { op, path } = mutation;
     const { quota } = this.#settings;
@@ -103,18 +106,22 @@ export class MutationBuilder {
       if (quota !== undefined) inquiry.ask(state, { about: 'room', documentsMax: quota });
     }
     const document = admitWrite(state, mutation, quota);
-    const reads = { signal, lane: 'commit' } as const;
-    const appends = mutation.kind === 'append';
     const reader = (): StateReader => this.#reader(state, inquiry);
-    const oldBody = appends ? (await reader().get(path, reads)).body : NO_BYTES;
+    let oldBody: Uint8Array = NO_BYTES;
+    if (mutation.kind === 'append') {
+      const reads = { signal: request.answered, lane: 'commit' } as const;
+      oldBody = (await reader().get(path, reads)).body;
+      reads.signal.throwIfAborted();
+    }
     const prepared = prepareWrite(document, mutation, oldBody, Math.floor(this.#now() / 1000));
     if (prepared === null && document !== undefined) {
       return unchanged(op, document, mutation.content);
     }
     if (prepared === null) throw new TypeError('a new document cannot be unmodified');
     if (path !== POLICY_PATH) inquiry.ask(state, { about: 'document', path: POLICY_PATH });
-    await abortable(this.#policy.admit(state, reader, prepared), signal);
-    await askCaller(mutation, reader, prepared, signal);
+    const admitting = this.#policy.admit(state, reader, prepared);
+    if (admitting !== undefined) await abortable(admitting, request.answered);
+    await askCaller(mutation, reader, prepared, request);
     const { entry, stored, body, metadata, pruned } = prepared;
     this.#pending.add(entry.storedHash, stored);
     const made = { ...infoOf(entry.path, entry, false, metadata), body };
@@ -126,7 +133,7 @@ export class MutationBuilder {
     state: Snapshot,
     mutation: ArchiveMutation,
     inquiry: Inquiry,
-    signal: AbortSignal,
+    request: Waiting,
   ): Promise<BuiltMutation> {
     const { op, path, archived, precondition } = mutation;
     const entry = judgeArchive(state, mutation);
@@ -136,7 +143,7 @@ export class MutationBuilder {
       return { entry, stored: null, result };
     }
     this.#policy.admitArchive(path, archived);
-    await ask(precondition, this.#reader(state, inquiry), { path, archived }, signal);
+    await ask(precondition, this.#reader(state, inquiry), { path, archived }, request);
     const document = { ...info, archived };
     return { entry, stored: null, result: { committed: true, op, sequence: null, document } };
   }
@@ -151,12 +158,12 @@ async function askCaller(
   { precondition, path }: WriteMutation,
   reader: () => StateReader,
   prepared: PreparedEntry,
-  signal: AbortSignal,
+  request: Waiting,
 ): Promise<void> {
   if (precondition === undefined) return;
   // A copy: the precondition is the caller's code, and the bytes are about to be committed.
   const body = new Uint8Array(prepared.body);
-  await ask(precondition, reader(), { path, body, metadata: prepared.metadata }, signal);
+  await ask(precondition, reader(), { path, body, metadata: prepared.metadata }, request);
 }
 
 /**
@@ -167,10 +174,10 @@ async function ask<Prepared>(
   precondition: Precondition<Prepared> | undefined,
   reader: StateReader,
   prepared: Prepared,
-  signal: AbortSignal,
+  request: Waiting,
 ): Promise<void> {
   if (precondition === undefined) return;
-  await abortable(Promise.resolve(precondition(reader, prepared)), signal);
+  await abortable(Promise.resolve(precondition(reader, prepared)), request.answered);
 }
 
 function currentInfo(state: Snapshot, path: string): DocumentInfo {
@@ -189,10 +196,11 @@ export async function warm(
   base: Snapshot,
   members: readonly Pick<Member, 'mutations' | 'answered'>[],
 ): Promise<void> {
-  const reads = members.flatMap(({ mutations, answered }) =>
-    mutations.flatMap(({ kind, path }) => {
+  const reads = members.flatMap((member) =>
+    member.mutations.flatMap(({ kind, path }) => {
       const record = kind === 'append' ? base.document(path)?.current : undefined;
       if (record === undefined) return [];
+      const { answered } = member;
       const options = { signal: answered, lane: 'commit' } as const;
       return [abortable(bodies.read(base, record, options), answered).catch(() => undefined)];
     }),

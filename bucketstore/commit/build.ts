@@ -107,7 +107,7 @@ class BatchBuilder {
 
   /** @returns false when the batch is full and the member must wait for the next */
   async add(member: Member): Promise<boolean> {
-    if (member.answered.aborted) return true;
+    if (member.isAnswered) return true;
     // Its twin is in this very batch: when that is settled, it is a repeat.
     if (this.#ops.has(member.op)) return true;
     const place = this.#parts.operations.find(member.op);

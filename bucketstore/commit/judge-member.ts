@@ -22,13 +22,13 @@ export async function judgeMember(
   member: Member,
   at: Sequence,
 ): Promise<Verdict> {
-  const { mutations, answered } = member;
+  const { mutations } = member;
   const trial = trialOf(state, mutations.length);
   const judged: JudgedMutation[] = [];
   for (const [index, mutation] of mutations.entries()) {
     const inquiry = new Inquiry();
     try {
-      const built = await builder.build(trial ?? state, mutation, inquiry, answered);
+      const built = await builder.build(trial ?? state, mutation, inquiry, member);
       judged.push({ ...built, inquiry });
       const problem = applyTrial(trial, built.entry, at, index);
       if (problem !== null) throw new StoreError('REJECTED', problem);

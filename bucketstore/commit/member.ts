@@ -2,7 +2,8 @@
  * A request that waits for its outcome: one change, a group that commits together, or a control
  * entry.
  */
-import type { Clock } from '../base/clock.ts';
+import { onAbort } from '../base/abortable.ts';
+import { after, type Clock } from '../base/clock.ts';
 import { StoreError } from '../base/errors.ts';
 import type { Sequence } from '../base/sequence.ts';
 import type { ControlEntry } from '../log/records.ts';
@@ -27,7 +28,10 @@ export class Pending<Result> {
   /** Bytes that it holds in the queue. */
   readonly bytes: number;
   readonly result: Promise<Result>;
-  readonly #answered = new AbortController();
+  #isAnswered = false;
+  #answered: AbortController | null = null;
+  /** What runs when it is answered, but for its signal. */
+  #listeners: (() => void)[] = [];
   #resolve: (result: Result) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   /** The tip that its open create names; null while none is open. */
@@ -47,9 +51,27 @@ export class Pending<Result> {
     this.#watch(clock, options);
   }
 
-  /** Aborts when it has been answered, however. */
+  /** Whether it has been answered, however. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /**
+   * Aborts when it has been answered, however. Made now, which costs more than all else that a
+   * request is: for work that must end with it.
+   */
   get answered(): AbortSignal {
+    if (this.#answered === null) {
+      this.#answered = new AbortController();
+      if (this.#isAnswered) this.#answered.abort(ANSWERED);
+    }
     return this.#answered.signal;
+  }
+
+  /** Calls `listener` when it is answered, once; now if it has been. */
+  onAnswered(listener: () => void): void {
+    if (this.#isAnswered) listener();
+    else this.#listeners.push(listener);
   }
 
   /**
@@ -91,10 +113,14 @@ export class Pending<Result> {
   }
 
   #settle(act: () => void): void {
-    if (this.#answered.signal.aborted) return;
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
     act();
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
     // A reason of our own: without one, each answer would build an exception with a stack.
-    this.#answered.abort(ANSWERED);
+    this.#answered?.abort(ANSWERED);
   }
 
   #unknown(after: Sequence, cause: unknown): StoreError {
@@ -109,22 +135,15 @@ export class Pending<Result> {
   }
 
   #watch(clock: Clock, { signal, deadlineMs }: MemberOptions): void {
-    const onAbort = (): void => this.fail(signal?.reason);
-    if (signal !== undefined) {
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.answered.addEventListener('abort', () => signal.removeEventListener('abort', onAbort));
-    }
-    clock.sleep(deadlineMs, { signal: this.answered }).then(
-      () => this.fail(overdue(deadlineMs)),
-      () => undefined,
-    );
+    if (signal !== undefined) this.onAnswered(onAbort(signal, () => this.fail(signal.reason)));
+    this.onAnswered(after(clock, deadlineMs, () => this.fail(overdue(deadlineMs))));
   }
 }
 
 /** A request of any kind, as whoever writes its slot sees it. */
 export type Request = Pick<
   Pending<never>,
-  'op' | 'answered' | 'sent' | 'unresolved' | 'settled' | 'giveUp'
+  'op' | 'isAnswered' | 'answered' | 'sent' | 'unresolved' | 'settled' | 'giveUp'
 >;
 
 /** Mutations that commit together. */

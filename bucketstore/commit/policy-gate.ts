@@ -29,22 +29,24 @@ export class PolicyGate {
   }
 
   /**
-   * Lets a write through or refuses it. `reader` is called only when the policy must be read. At
-   * most one read of the policy document, when it has changed.
+   * Lets a write through or refuses it: now, or when the policy has been read where it must be.
+   * Only then `reader` is called. At most one read of the policy document, when it has changed.
    * @throws StoreError `INVALID_POLICY`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`
    */
-  async admit(state: Snapshot, reader: () => StateReader, prepared: PreparedEntry): Promise<void> {
+  admit(
+    state: Snapshot,
+    reader: () => StateReader,
+    prepared: PreparedEntry,
+  ): Promise<void> | undefined {
     if (prepared.entry.path === POLICY_PATH) {
       const problem = policyProblem(prepared.body);
       if (problem !== null) throw invalid(`the policy that is being written: ${problem}`);
-      return;
+      return undefined;
     }
-    const policy = await this.#policy(state, reader);
-    if (policy === null) {
-      if (this.#required) throw invalid(`${POLICY_PATH} is missing or not valid`);
-      return;
-    }
-    judge(policy, prepared);
+    const policy = this.#policy(state, reader);
+    if (policy instanceof Promise) return policy.then((read) => this.#judge(read, prepared));
+    this.#judge(policy, prepared);
+    return undefined;
   }
 
   /** Refuses to archive the policy where one is required. @throws StoreError `INVALID_POLICY` */
@@ -54,19 +56,28 @@ export class PolicyGate {
     }
   }
 
-  async #policy(state: Snapshot, reader: () => StateReader): Promise<Policy | null> {
+  #judge(policy: Policy | null, prepared: PreparedEntry): void {
+    if (policy !== null) judge(policy, prepared);
+    else if (this.#required) throw invalid(`${POLICY_PATH} is missing or not valid`);
+  }
+
+  /** At once, unless it must be read: most writes meet the policy that the one before them did. */
+  #policy(state: Snapshot, reader: () => StateReader): Policy | null | Promise<Policy | null> {
     const document = state.document(POLICY_PATH);
     if (document === undefined || document.archived) return null;
     const { storedHash } = document.current;
-    if (this.#parsed?.storedHash !== storedHash) {
-      const { body } = await reader().get(POLICY_PATH);
-      const usable = policyProblem(body) === null;
-      // An invalid policy counts as none only where one is required; else what can be read of it
-      // holds.
-      const policy = usable || !this.#required ? parsePolicy(decodeUtf8(body) ?? '') : null;
-      this.#parsed = { storedHash, policy };
-    }
-    return this.#parsed.policy;
+    if (this.#parsed?.storedHash === storedHash) return this.#parsed.policy;
+    return this.#read(storedHash, reader());
+  }
+
+  async #read(storedHash: string, reader: StateReader): Promise<Policy | null> {
+    const { body } = await reader.get(POLICY_PATH);
+    const usable = policyProblem(body) === null;
+    // An invalid policy counts as none only where one is required; else what can be read of it
+    // holds.
+    const policy = usable || !this.#required ? parsePolicy(decodeUtf8(body) ?? '') : null;
+    this.#parsed = { storedHash, policy };
+    return policy;
   }
 }
 

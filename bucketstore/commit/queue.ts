@@ -51,7 +51,7 @@ export class Queue {
     this.#queued.add(member);
     this.#byOp.set(member.op, member);
     this.#bytes += member.bytes;
-    member.answered.addEventListener('abort', () => this.#remove(member), { once: true });
+    member.onAnswered(() => this.#remove(member));
   }
 
   /** The member that waits with an operation: it and a request sent again are one. */

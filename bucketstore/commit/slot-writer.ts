@@ -75,7 +75,7 @@ export class SlotWriter {
     if (!(await this.#stageBlobs(candidate))) return { outcome: 'left' };
     const held = await this.#sight();
     if (follower.snapshot.tip.sequence !== base.tip.sequence) return { outcome: 'moved' };
-    if (requests.some(({ answered }) => answered.aborted)) return { outcome: 'left' };
+    if (requests.some(({ isAnswered }) => isAnswered)) return { outcome: 'left' };
     const encoded = this.#encode(candidate);
     for (const request of requests) request.sent(base.tip.sequence);
     const startedAt = clock.monotonic();
@@ -151,7 +151,7 @@ export class SlotWriter {
     });
     await Promise.all(tasks);
     this.#staged = done;
-    return staged.every(({ member }) => !member.answered.aborted);
+    return staged.every(({ member }) => !member.isAnswered);
   }
 
   #encode({ base, draft, entries, texts, bodies }: Candidate): EncodedSlot {

@@ -4,7 +4,7 @@
  */
 import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { abortable, onAbort, withOwnSignal } from '../../bucketstore/base/abortable.ts';
+import { abortable, onAbort } from '../../bucketstore/base/abortable.ts';
 import { systemClock } from '../../bucketstore/base/clock.ts';
 import { createLimit } from '../../bucketstore/base/limit.ts';
 
@@ -46,7 +46,6 @@ test('`abortable()`: many waits have one listener together, and none when they e
 test.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
   ['`abortable()`', (signal) => abortable(never(), signal)],
   ['`Clock.sleep()`', (signal) => systemClock.sleep(1e9, { signal })],
-  ['`withOwnSignal()`', (signal) => withOwnSignal(signal, (own) => abortable(never(), own))],
 ])('%s: each of many waits is told the reason, and nothing is left', async (_, wait) => {
   const controller = new AbortController();
   const waits = all(() => wait(controller.signal));

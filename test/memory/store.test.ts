@@ -3,7 +3,7 @@
  * Method: more than the bound is put in under virtual time; then sizes, listeners and sleepers are
  * counted.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { type Sequence, sequence } from '../../bucketstore/base/sequence.ts';
 import { uuidOf } from '../../bucketstore/base/uuid.ts';
@@ -89,6 +89,38 @@ describe('the queue', () => {
     expect(queue.bytes).toBe(0);
     expect(clock.sleeping).toBe(0);
     expect(caller.listeners()).toBe(0);
+  });
+
+  test('a request makes no abort signal before one is asked for', async () => {
+    const Native = AbortController;
+    let made = 0;
+    const { signal } = new AbortController();
+    class Counted extends Native {
+      constructor() {
+        super();
+        made++;
+      }
+    }
+    vi.stubGlobal('AbortController', Counted);
+    try {
+      const clock = new ManualClock();
+      const queue = new Queue({ members: 4, bytes: 10_000 });
+      const make = (body: string) =>
+        new Member([mutation(body)], clock, { signal, deadlineMs: 1_000 });
+      const [answered, overdue] = [make('answered'), make('overdue')];
+      queue.add(answered);
+      queue.add(overdue);
+      answered.answer([]);
+      await clock.advance(1_000);
+      expect([answered.isAnswered, overdue.isAnswered, queue.size]).toEqual([true, true, 0]);
+      expect(made).toBe(0);
+      const early = make('early');
+      expect([early.answered.aborted, answered.answered.aborted]).toEqual([false, true]);
+      early.answer([]);
+      expect([early.answered.aborted, made]).toEqual([true, 2]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   test('refuses what would pass either bound, and keeps nothing of it', () => {
