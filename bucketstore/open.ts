@@ -164,37 +164,20 @@ async function openReplica(
     },
     await load(loading, { signal }),
   );
+  const shared = { clock, random, follower, sightings, bodies, operations, storeId };
   const committer = new Committer(
     {
+      ...shared,
       bucket,
-      clock,
-      random,
-      follower,
-      sightings,
-      bodies,
-      operations,
       fairness,
-      storeId,
       recall: (place, { answered }) => {
         return recall({ follower, bodies }, follower.snapshot, place, { signal: answered });
       },
     },
     committerSettings(settings),
   );
-  return {
-    committer,
-    operations,
-    follower,
-    sightings,
-    bodies,
-    clock,
-    random,
-    storeId,
-    settings,
-    lifeMs: settings.deadlineMs,
-    freshMs: settings.freshMs,
-    release,
-  };
+  const { deadlineMs: lifeMs, freshMs } = settings;
+  return { ...shared, committer, settings, lifeMs, freshMs, release };
 }
 
 /**

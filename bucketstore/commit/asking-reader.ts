@@ -1,4 +1,6 @@
-/** The state that a precondition is lent: what it reads becomes part of the judgement's questions. */
+/**
+ * The state that a precondition is lent: what it reads becomes part of the judgement's questions.
+ */
 import type { CallOptions } from '../../blob/index.ts';
 import { canonicalPath } from '../document/path.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';

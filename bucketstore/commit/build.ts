@@ -1,7 +1,8 @@
 /**
  * Members to a batch: each is judged on the state that the tip and the members before it make (I5).
  * A member that fails gets its own error and fails no other; a group is taken or refused as a
- * whole. What was judged on an older tip is kept when nothing that it asked of the state has changed.
+ * whole. What was judged on an older tip is kept when nothing that it asked of the state has
+ * changed.
  */
 import { InvariantError } from '../base/assert.ts';
 import { StoreError } from '../base/errors.ts';

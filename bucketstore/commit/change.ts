@@ -1,4 +1,6 @@
-/** Judged mutations as they stand in a slot: the place of their bytes, their group, their numbers. */
+/**
+ * Judged mutations as they stand in a slot: the place of their bytes, their group, their numbers.
+ */
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { MutationEntry } from '../log/records.ts';
 import type { JudgedMutation } from './batch.ts';

@@ -6,16 +6,17 @@ import { abortable } from '../base/abortable.ts';
 import { publish } from '../base/diagnostics.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
-import type { Batch, Judged } from './batch.ts';
+import type { Batch, Judged, Verdict } from './batch.ts';
 import { type BuildParts, buildBatch, type Carried, type Earlier } from './build.ts';
 import { controlCandidate } from './control-candidate.ts';
 import { Control, type ControlJudge, Member, type MemberOptions } from './member.ts';
 import { isSameRequest, type Mutation } from './mutation.ts';
-import type { OperationPlace, Operations } from './operations.ts';
+import type { Operations } from './operations.ts';
 import { BatchLimit, type Fairness } from './pacing.ts';
 import { PolicyGate } from './policy-gate.ts';
 import { Queue, type QueueBounds } from './queue.ts';
-import { answersRequest, type MutationResult } from './result.ts';
+import { operationReused, type Recall, Repeats } from './repeats.ts';
+import type { MutationResult } from './result.ts';
 import {
   isBroken,
   SLEPT,
@@ -27,8 +28,7 @@ import {
 export interface CommitterParts extends Omit<SlotWriterParts, 'ended'> {
   readonly operations: Operations;
   readonly fairness: Fairness;
-  /** Reads the answer of an operation that is in the log already. */
-  readonly recall: (place: OperationPlace, member: Member) => Promise<readonly MutationResult[]>;
+  readonly recall: Recall;
 }
 
 export interface CommitterSettings {
@@ -37,7 +37,7 @@ export interface CommitterSettings {
   readonly build: BuildParts['settings'];
 }
 
-const NOTHING: Earlier = new Map();
+const NOTHING: ReadonlyMap<Member, Verdict> = new Map();
 
 export class Committer {
   readonly #parts: CommitterParts;
@@ -49,7 +49,7 @@ export class Committer {
   readonly #ended = new AbortController();
   /** Requests sent again whose first create was out when they came. */
   readonly #twins = new Set<Member>();
-  readonly #recalls = new Set<Promise<void>>();
+  readonly #repeats: Repeats;
   /** What the batch that was built last and did not commit was judged to be. */
   #earlier: Earlier = NOTHING;
   #loop: Promise<void> | null = null;
@@ -61,6 +61,7 @@ export class Committer {
     this.#settings = settings;
     this.#queue = new Queue(settings.queue);
     this.#limit = new BatchLimit(settings.batchMax);
+    this.#repeats = new Repeats(parts.recall);
     this.#policy = new PolicyGate(settings.build.requirePolicy);
     this.#writer = new SlotWriter({ ...parts, ended: this.#ended.signal });
   }
@@ -84,7 +85,7 @@ export class Committer {
     options.signal?.throwIfAborted();
     const twin = this.#queue.find(mutations[0]?.op ?? '');
     if (twin !== undefined) {
-      if (!isSameRequest(twin.mutations, mutations)) throw reused(twin.op);
+      if (!isSameRequest(twin.mutations, mutations)) throw operationReused(twin.op);
       return abortable(twin.result, options.signal);
     }
     const member = new Member(mutations, this.#parts.clock, options);
@@ -134,7 +135,7 @@ export class Committer {
       () => undefined,
     );
     await this.#loop;
-    await Promise.all(this.#recalls);
+    await this.#repeats.done();
     drained.abort();
     await limit;
     this.#end();
@@ -206,7 +207,7 @@ export class Committer {
     const batch = await buildBatch(parts, follower.snapshot, members, this.#earlier);
     this.#noteCarried(batch.carried);
     this.#earlier = verdictsOf(batch.judged);
-    this.#recallRepeats(batch.judged);
+    this.#repeats.answer(batch.judged);
     if (batch.entries.length === 0) {
       await this.#answerAtTip(batch);
       return false;
@@ -266,40 +267,6 @@ export class Committer {
     const snapshot = await this.#parts.follower.atTip({ signal: this.#ended.signal });
     if (snapshot.tip.sequence === batch.base.tip.sequence) answer(batch.judged);
   }
-
-  /**
-   * Reads the answers of operations that are in the log, beside the loop: nobody waits for them.
-   */
-  #recallRepeats(judged: readonly Judged[]): void {
-    for (const one of judged) {
-      if (one.kind !== 'repeat') continue;
-      const recalling = this.#recall(one.member, one.place);
-      this.#recalls.add(recalling);
-      void recalling.finally(() => this.#recalls.delete(recalling));
-    }
-  }
-
-  async #recall(member: Member, place: OperationPlace): Promise<void> {
-    member.recalling = true;
-    // It is in the log: a failed read must never say otherwise.
-    member.sent(sequence(place.slot - 1));
-    try {
-      const results = await this.#parts.recall(place, member);
-      if (answersRequest(results, member.mutations)) return member.answer(results);
-      member.settled();
-      member.fail(reused(member.op));
-    } catch (error) {
-      member.fail(error);
-    }
-  }
-}
-
-/** An operation ID is one request's for ever: another's would be told that it is done. */
-function reused(op: string): StoreError {
-  return new StoreError(
-    'REJECTED',
-    `not committed: operation ${op} is another request’s; give each request an op of its own`,
-  );
 }
 
 /** Gives a batch's answers, in queue order and at once: what was committed is never held up. */
@@ -321,7 +288,7 @@ function answer(judged: readonly Judged[]): void {
 }
 
 function verdictsOf(judged: readonly Judged[]): Earlier {
-  const verdicts = new Map<Member, Extract<Judged, { readonly kind: 'taken' }>['verdict']>();
+  const verdicts = new Map<Member, Verdict>();
   for (const one of judged) if (one.kind !== 'repeat') verdicts.set(one.member, one.verdict);
   return verdicts;
 }

@@ -12,8 +12,8 @@ import { Inquiry } from './inquiry.ts';
 import type { Member } from './member.ts';
 
 /**
- * Judges a member on a state, which it does not change. A group is judged mutation by mutation, each
- * on what the ones before it make.
+ * Judges a member on a state, which it does not change. A group is judged mutation by mutation,
+ * each on what the ones before it make.
  * @param at the sequence that its first entry will have
  */
 export async function judgeMember(

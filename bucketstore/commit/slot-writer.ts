@@ -32,9 +32,9 @@ export interface SlotWriterParts {
 
 /**
  * `won`: the slot is in the log and its state is served. `lost`: another store's slot is, and was
- * entered with all behind it. `moved`: the tip is another than the candidate's, so nothing was sent.
- * `left`: a request left before anything was sent. `fenced`: what became of the slot cannot be
- * known; its requests have been told *unknown* and the state was loaded anew.
+ * entered with all behind it. `moved`: the tip is another than the candidate's, so nothing was
+ * sent. `left`: a request left before anything was sent. `fenced`: what became of the slot cannot
+ * be known; its requests have been told *unknown* and the state was loaded anew.
  */
 export type WriteOutcome =
   | { readonly outcome: 'won'; readonly createMs: number }
@@ -98,8 +98,8 @@ export class SlotWriter {
 
   /**
    * A fresh sighting of the tip, without which no create may begin. No request while there is one.
-   * @throws StoreError when a reader has met a log that does not continue this state: going on would
-   * fork it
+   * @throws StoreError when a reader has met a log that does not continue this state: going on
+   * would fork it
    */
   async #sight(): Promise<Sighting> {
     const { follower, sightings, ended } = this.#parts;

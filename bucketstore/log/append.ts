@@ -19,9 +19,9 @@ import type { Moment, Sighting } from './sighting.ts';
 import type { Sightings } from './sightings.ts';
 
 /**
- * `committed`: with what a sighting of the slot's last sequence is dated by. `lost`: another store's
- * slot has the name; its bytes. `fenced`: answers about the name cannot be believed any more, so
- * what became of the slot cannot be known from it.
+ * `committed`: with what a sighting of the slot's last sequence is dated by. `lost`: another
+ * store's slot has the name; its bytes. `fenced`: answers about the name cannot be believed any
+ * more, so what became of the slot cannot be known from it.
  */
 export type AppendOutcome =
   | { readonly outcome: 'committed'; readonly began: Moment; readonly date: number | undefined }

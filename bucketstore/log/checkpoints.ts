@@ -1,4 +1,6 @@
-/** Finding and reading checkpoint records. Their names count down, so the newest is listed first. */
+/**
+ * Finding and reading checkpoint records. Their names count down, so the newest is listed first.
+ */
 import type { BlobStore, CallOptions } from '../../blob/index.ts';
 import { integrityError } from '../base/errors.ts';
 import type { Sequence } from '../base/sequence.ts';

@@ -96,10 +96,11 @@ export class Log {
   }
 
   /**
-   * Hands every slot from `next` on to `take`, in order, until a name is missing. `take` returns the
-   * sequence after the slot. A name that a list lacks is read directly, so a hole in a list is never
-   * taken for the end of the log.
-   * @throws StoreError `INTEGRITY` naming the missing slot when later ones are there; what `believe`
+   * Hands every slot from `next` on to `take`, in order, until a name is missing. `take` returns
+   * the sequence after the slot. A name that a list lacks is read directly, so a hole in a list is
+   * never taken for the end of the log.
+   * @throws StoreError `INTEGRITY` naming the missing slot when later ones are there; what
+   * `believe`
    *   throws
    */
   async replay(

@@ -2,11 +2,11 @@
  * How old the last trustworthy look at the end of the log is. Pure.
  *
  * Collected slots free their names, so an answer about a name says nothing by itself: a writer that
- * slept may be told "created" at a name that was used and freed meanwhile. A *sighting* bounds that:
- * as of its moment no name behind its tip had ever been freed, and a name is freed no sooner than
- * the grace after an entry that every awake store has met. No clock is compared with another's: a
- * duration is the difference of one clock with itself, and the largest of three is believed, so a
- * pause must hide from all of them to go unseen (I18).
+ * slept may be told "created" at a name that was used and freed meanwhile. A *sighting* bounds
+ * that: as of its moment no name behind its tip had ever been freed, and a name is freed no sooner
+ * than the grace after an entry that every awake store has met. No clock is compared with
+ * another's: a duration is the difference of one clock with itself, and the largest of three is
+ * believed, so a pause must hide from all of them to go unseen (I18).
  */
 import type { Sequence } from '../base/sequence.ts';
 
@@ -28,8 +28,8 @@ export interface Sighting {
 export const FENCE_MS = 300_000;
 
 /**
- * What an entry condemns is deleted only by a store that has seen the entry for so long, ms. Part of
- * format 1. Longer than the fence by as much as clocks may fail to show of a pause.
+ * What an entry condemns is deleted only by a store that has seen the entry for so long, ms. Part
+ * of format 1. Longer than the fence by as much as clocks may fail to show of a pause.
  */
 export const GRACE_MS: number = 12 * FENCE_MS;
 

@@ -182,7 +182,8 @@ async function tryRecord(
 
 /**
  * Whether names that were read may have been freed and used again meanwhile: there is a checkpoint
- * beyond the tip that was found, or a newer one and the load took too long to rely on its beginning.
+ * beyond the tip that was found, or a newer one and the load took too long to rely on its
+ * beginning.
  * @throws StoreError `INTEGRITY` when the log ends before a checkpoint that was there all along
  */
 async function isOvertaken(

@@ -4,8 +4,222 @@
  */
 import type { Mutant } from './mutate.ts';
 
+const APPEND = 'bucketstore/log/append.ts';
+const BUILD = 'bucketstore/commit/build.ts';
+const COMMITTER = 'bucketstore/commit/committer.ts';
+const FOLLOWER = 'bucketstore/snapshot/follower.ts';
+const JUDGE_MEMBER = 'bucketstore/commit/judge-member.ts';
+const SIGHTING = 'bucketstore/log/sighting.ts';
+const SIGHTINGS = 'bucketstore/log/sightings.ts';
+const SLOT_WRITER = 'bucketstore/commit/slot-writer.ts';
+
+/** A name that was lost without its bytes being known: the winner cannot be entered. */
+const LOST_UNREAD = {
+  file: SLOT_WRITER,
+  find: 'follower.enter({ ...decodeSlot(slotKey(first), bytes) });',
+  replace: 'if (bytes.byteLength > 0) follower.enter({ ...decodeSlot(slotKey(first), bytes) });',
+};
+
+const BELIEVED = `const believed = (date: number | undefined): Promise<boolean> => {
+      return believe(parts, tip, slot.held, date, { ...options, ...calls });
+    };`;
+
 /** One for every safety rule. */
-export const MUTANTS: readonly Mutant[] = [];
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'acknowledge-before-confirm',
+    rule: 'a mutation is acknowledged only after its slot is known to be in the log (I6)',
+    edits: [
+      {
+        file: COMMITTER,
+        find: 'const written = await this.#write(batch);',
+        replace: 'answer(batch.judged); const written = await this.#write(batch);',
+      },
+    ],
+  },
+  {
+    name: 'exists-is-lost',
+    rule: '"exists" is not "lost": the name is read and its bytes are compared',
+    edits: [
+      {
+        file: APPEND,
+        find: "else if (!equal(found.bytes, slot.bytes)) return { outcome: 'lost'",
+        replace:
+          "else if (created.words.startsWith('was refused') || !equal(found.bytes, slot.bytes)) return { outcome: 'lost'",
+      },
+    ],
+  },
+  {
+    name: 'conflict-is-lost',
+    rule: '409 says nothing of who has the name',
+    edits: [
+      {
+        file: APPEND,
+        find: 'const words = `failed: ${error.code}`;',
+        replace: 'const words = `failed: ${error.message}`;',
+      },
+      {
+        file: APPEND,
+        find: 'open = true;',
+        replace:
+          "open = true; if (created.words.includes('409')) return { outcome: 'lost', bytes: new Uint8Array() };",
+      },
+      LOST_UNREAD,
+    ],
+  },
+  {
+    name: 'other-bytes',
+    rule: 'no other bytes for a name while an attempt of our own on it is unresolved',
+    edits: [
+      {
+        file: APPEND,
+        find: "if (found.kind === 'absent') sightings.note(tip, readAt, found.date);",
+        replace:
+          "if (found.kind === 'absent') return { outcome: 'lost', bytes: new Uint8Array() };",
+      },
+      LOST_UNREAD,
+    ],
+  },
+  {
+    name: 'keep-changed',
+    rule: 'a member is kept only when nothing that it asked of the state has changed',
+    edits: [
+      {
+        file: JUDGE_MEMBER,
+        find: 'return inquiry.holds(trial ?? state) && applyTrial(',
+        replace: 'return applyTrial(',
+      },
+    ],
+  },
+  {
+    name: 'no-sightings',
+    rule: 'the rule of sightings',
+    edits: [
+      {
+        file: SIGHTINGS,
+        find: 'if (held !== null && isFresh(this.#latest(held), this.moment(date))) return true;',
+        replace: 'if (held === held) return true;',
+      },
+      {
+        file: SIGHTINGS,
+        find: 'return newest?.tip === tip && isFresh(newest, this.moment()) ? newest : null;',
+        replace: 'return newest?.tip === tip ? newest : null;',
+      },
+    ],
+  },
+  {
+    name: 'success-only',
+    rule: 'no answer about a name is believed on an old sighting: missing, lost and absent neither',
+    edits: [
+      {
+        file: APPEND,
+        find: "if (!(await believed(found.date))) return { outcome: 'fenced' };",
+        replace:
+          "if (found.kind === 'bytes' && equal(found.bytes, slot.bytes) && !(await believed(found.date))) return { outcome: 'fenced' };",
+      },
+    ],
+  },
+  {
+    name: 'no-service-date',
+    rule: 'the service’s Date is one of the clocks',
+    edits: [
+      {
+        file: SIGHTING,
+        find: 'return from.date === null || to.date === null ? local : [...local, to.date - from.date];',
+        replace: 'return local;',
+      },
+    ],
+  },
+  {
+    name: 'list-before-answer',
+    rule: 'the list of checkpoints is made after the answer that it decides on',
+    edits: [
+      {
+        file: APPEND,
+        find: BELIEVED,
+        replace: `const early = await believe(parts, tip, null as never, undefined, { ...options, ...calls });
+    const believed = async (_: number | undefined): Promise<boolean> => early;`,
+      },
+    ],
+  },
+  {
+    name: 'age-when-sent',
+    rule: 'the age of a sighting is judged when the answer arrives',
+    edits: [
+      {
+        file: APPEND,
+        find: BELIEVED,
+        replace: `const fresh = sightings.freshOf(tip) !== null;
+    const believed = async (date: number | undefined): Promise<boolean> => {
+      return fresh || believe(parts, tip, slot.held, date, { ...options, ...calls });
+    };`,
+      },
+    ],
+  },
+  {
+    name: 'fence-rebases',
+    rule: 'after a trip of the fence members are told unknown, and nothing is carried over',
+    edits: [
+      {
+        file: SLOT_WRITER,
+        find: `await this.#giveUp(requests);
+        return { outcome: 'fenced' };`,
+        replace: `for (const request of requests) request.settled();
+        await this.#parts.follower.reload();
+        return { outcome: 'lost' };`,
+      },
+    ],
+  },
+  {
+    name: 'expired-carried',
+    rule: 'a member that was told unknown is never carried to another name',
+    edits: [
+      {
+        file: COMMITTER,
+        find: 'await buildBatch(parts, follower.snapshot, members, this.#earlier);',
+        replace:
+          'await buildBatch(parts, follower.snapshot, [...new Set([...this.#earlier.keys(), ...members])], this.#earlier);',
+      },
+      {
+        file: BUILD,
+        find: 'if (member.isAnswered) return true;',
+        replace: '',
+      },
+      {
+        file: SLOT_WRITER,
+        find: "if (requests.some(({ isAnswered }) => isAnswered)) return { outcome: 'left' };",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'confirmed-after-probe',
+    rule: 'a confirmation is dated at the beginning of its probe (I14)',
+    edits: [
+      {
+        file: FOLLOWER,
+        find: 'this.#confirmedAt = Math.max(this.#confirmedAt, began.monotonic);',
+        replace: 'this.#confirmedAt = this.#parts.clock.monotonic();',
+      },
+    ],
+  },
+  {
+    name: 'install-older',
+    rule: 'a state is never installed over a newer one',
+    edits: [
+      {
+        file: FOLLOWER,
+        find: 'if (snapshot.tip.sequence <= this.#snapshot.tip.sequence) return;',
+        replace: '',
+      },
+      {
+        file: FOLLOWER,
+        find: 'if (snapshot.tip.sequence <= served) return;',
+        replace: '',
+      },
+    ],
+  },
+];
 
 /** For the test of the plugin alone: its effect shows in one call. */
 export const PROOF: Mutant = {
