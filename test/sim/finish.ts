@@ -17,11 +17,13 @@ export async function finish(
   writers: Writers,
   limitMs: number,
 ): Promise<void> {
-  const { timeline, faults, history } = scene;
+  const { timeline, faults, history, ghost } = scene;
   faults.calm();
   for (const store of stores) store.spare();
   // Pauses, restarts and late landings end by themselves.
-  await timeline.run(timeline.now + SETTLE_MS);
+  const isBroken = (): boolean => history.violations.length + ghost.violations.length > 0;
+  await timeline.run(isBroken, timeline.now + SETTLE_MS);
+  if (isBroken()) return;
   const isUp = (): boolean => stores.every(({ life }) => life !== null);
   const settled = (): boolean => isUp() && history.open === 0;
   await demand(scene, settled, limitMs, 'does not come to rest');

@@ -22,6 +22,7 @@ const PROGRAMS: readonly string[] = [
   'bucketstore/serve/',
   'spike/',
   'test/real/',
+  'test/sim/main.ts',
   'test/support/gcs-emulator/',
   'test/support/rgw.ts',
 ];
