@@ -34,15 +34,18 @@ test('tasks beyond the limit wait, and start in order', async () => {
   const limit = createLimit(2);
   const tasks = [held(), held(), held()];
   const results = tasks.map(({ task }) => limit.run(task));
+  expect(limit.hasRoom, 'taken at once, not when it begins').toBe(false);
   await turn();
   expect(tasks.map(({ started }) => started())).toEqual([true, true, false]);
-  expect([limit.running, limit.waiting]).toEqual([2, 1]);
+  expect([limit.running, limit.waiting, limit.hasRoom]).toEqual([2, 1, false]);
   tasks[1]?.end(1);
   await turn();
   expect(tasks[2]?.started()).toBe(true);
   tasks[0]?.end(0);
   tasks[2]?.end(2);
   expect(await Promise.all(results)).toEqual([0, 1, 2]);
+  await turn();
+  expect(limit.hasRoom).toBe(true);
 });
 
 test('a waiting task that is aborted answers at once and never runs', async () => {

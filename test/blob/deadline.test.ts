@@ -2,7 +2,7 @@
 // behind.
 // Method: a bucket whose calls never answer, virtual time, and counts of sleepers and listeners.
 import { expect, test } from 'vitest';
-import type { BlobStore } from '../../blob/blob.ts';
+import type { BlobStore, Timing } from '../../blob/blob.ts';
 import { withDeadline } from '../../blob/deadline.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { drain, ManualClock } from '../support/manual-clock.ts';
@@ -101,6 +101,23 @@ test.each<[StallMode, boolean]>([
   const error = await timing.run(failureOf(store.create('k', bytes)));
   expect(error).toMatchObject({ code: 'timeout', ambiguous: true });
   expect((await memory.head('k')).found).toBe(stored);
+});
+
+test('a clock that can only sleep bounds a call too, and is left no sleeper', async () => {
+  const clock = new ManualClock();
+  const timing: Timing = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, options) => clock.sleep(ms, options),
+  };
+  const stalling = withStalls(createMemoryBucket({ timing }));
+  const store = withDeadline(stalling.store, { timing });
+  await store.create('k', bytes);
+  expect(clock.sleeping).toBe(0);
+  stalling.stall({ mode: 'never-answers', operation: 'get' });
+  const error = await clock.run(failureOf(store.get('k', { deadlineMs: 300 })));
+  expect(error).toMatchObject({ code: 'timeout' });
+  expect([clock.monotonic(), clock.sleeping]).toEqual([300, 0]);
 });
 
 test('10,000 calls on one signal leave no listener and no timer', async () => {

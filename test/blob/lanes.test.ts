@@ -57,6 +57,31 @@ test.each<Lane>(['commit', 'read', 'bulk'])(
   },
 );
 
+test('no call overtakes those that wait, also while room changes hands', async () => {
+  const { timing, store } = setUp(2);
+  const ended: number[] = [];
+  const call = async (i: number): Promise<void> => {
+    await store.head(`k${i}`);
+    ended.push(i);
+    // Asks anew in the very moment in which its room is free.
+    if (i < 4) calls.push(call(i + 10));
+  };
+  const calls: Promise<void>[] = [0, 1, 2, 3].map(call);
+  await timing.run();
+  await Promise.all(calls);
+  expect(ended).toEqual([0, 1, 2, 3, 10, 11, 12, 13]);
+  expect(timing.monotonic()).toBe(4_000);
+});
+
+test('a call whose signal aborts in the turn before it begins is never sent', async () => {
+  const { timing, counter, store } = setUp(1);
+  const caller = countedSignal();
+  const call = failureOf(store.create('a', body, { signal: caller.signal }));
+  caller.abort('gone');
+  expect(await call).toMatchObject({ code: 'aborted', ambiguous: false, cause: 'gone' });
+  expect([counter.snapshot().requests.create, timing.sleeping]).toEqual([0, 0]);
+});
+
 test('a call without a lane waits with the reads', async () => {
   const { timing, store } = setUp(1);
   await timing.run(Promise.all([store.head('k'), store.head('k', { lane: 'read' })]));

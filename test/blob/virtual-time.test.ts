@@ -61,6 +61,24 @@ test('`sleep()` rejects with the reason of its signal and leaves no sleeper', as
   expect(clock.sleeping).toBe(0);
 });
 
+test('`after()` acts among the sleepers in order, and once stopped it leaves none', async () => {
+  const clock = new ManualClock();
+  const acts: string[] = [];
+  const act = (name: string) => (): void => {
+    acts.push(`${name}@${clock.monotonic()}`);
+  };
+  void clock.sleep(10).then(act('sleeper'));
+  const stopActed = clock.after(10, act('after'));
+  const stop = clock.after(5, act('stopped'));
+  stop();
+  stop();
+  expect(clock.sleeping).toBe(2);
+  await clock.run();
+  stopActed();
+  expect(acts).toEqual(['sleeper@10', 'after@10']);
+  expect(clock.sleeping).toBe(0);
+});
+
 test('wall and monotonic clock move apart, and only time that passes wakes sleepers', async () => {
   const clock = new ManualClock({ wallMs: 1_000 });
   const slept = clock.sleep(10);

@@ -14,6 +14,7 @@ import type {
   ListResult,
   ReplaceResult,
 } from '../../blob/blob.ts';
+import { abortOf } from '../../blob/cancel.ts';
 import { BlobError, type BlobOperation } from '../../blob/errors.ts';
 import {
   checkGeneration,
@@ -150,10 +151,11 @@ class SimClient implements BlobStore {
     if (this.#closed) {
       throw new BlobError({ code: 'invalid', operation, key, message: 'the store is closed' });
     }
-    checkSignal(operation, key, options?.signal);
+    const source = options && abortOf(options);
+    checkSignal(operation, key, source);
     return new Promise((resolve, reject) => {
       const exchange = new Exchange<T>(this.#world, { operation, key, effect, resolve, reject });
-      exchange.start(options?.signal);
+      exchange.start(source);
     });
   }
 }

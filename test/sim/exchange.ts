@@ -2,6 +2,8 @@
  * One request and its answer on the simulated network. What happens to the bucket and what its
  * caller is told are separate; the caller may be paused, gone, or tired of waiting at any of it.
  */
+
+import type { AbortSource } from '../../blob/cancel.ts';
 import type { CallResult } from '../../blob/decorate.ts';
 import type { BlobOperation } from '../../blob/errors.ts';
 import { abortedError, onAbort } from '../../blob/signal.ts';
@@ -57,7 +59,7 @@ export class Exchange<T extends Outcome> {
   }
 
   /** Sends it, or has it sent at the end of a pause. @param signal not aborted yet */
-  start(signal: AbortSignal | undefined): void {
+  start(signal: AbortSource | undefined): void {
     const { operation, key, reject } = this.#call;
     const { process } = this.#world;
     if (signal !== undefined) {

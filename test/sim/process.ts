@@ -56,6 +56,7 @@ export class SimProcess {
       now: () => this.#wall.at(timeline.now),
       monotonic: () => this.#monotonic.at(timeline.now),
       sleep: (ms, options) => this.#sleep(ms, options),
+      after: (ms, act) => this.#after(ms, act),
     };
   }
 
@@ -180,6 +181,14 @@ export class SimProcess {
       else new Sleeper(this.#timeline, this, { ms, signal, resolve, reject }).start();
     });
   }
+
+  #after(ms: number, act: () => void): () => void {
+    if (this.#crashed) return nothing;
+    const sleep = { ms, signal: undefined, resolve: act, reject: nothing };
+    const sleeper = new Sleeper(this.#timeline, this, sleep);
+    sleeper.start();
+    return () => sleeper.stop();
+  }
 }
 
 interface Sleep {
@@ -223,6 +232,11 @@ class Sleeper {
     // The clock that it sleeps by may have stood still meanwhile.
     if (this.#process.clock.monotonic() < this.#dueMs) this.#wait();
     else this.#end(this.#sleep.resolve);
+  }
+
+  /** Ends it before its time; one that has ended is left alone. */
+  stop(): void {
+    if (!this.#done) this.#abort();
   }
 
   #abort(): void {
