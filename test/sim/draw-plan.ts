@@ -21,8 +21,10 @@ const POLICIES = [
 /** Acknowledged writes that every run must have. */
 export const ACKNOWLEDGED_MIN = 150;
 /** Calls of a run that are writes. */
-const WRITES = 180;
-const VIEWS = 35;
+const WRITES = 155;
+const VIEWS = 20;
+/** Times at which one store is read from again and again while everybody writes. */
+const STORMS = 4;
 const MINUTE = 60_000;
 
 export function drawPlan(seed: number): Plan {
@@ -73,9 +75,35 @@ function drawCalls(
   for (let index = 0; index < WRITES; index++) events.push(writer.draw(momentIn(random, bursts)));
   for (let index = 0; index < VIEWS; index++) {
     const at = momentIn(random, bursts);
-    events.push({ at, kind: 'view', store: random.integer(stores), reads: drawReads(random) });
+    const store = random.integer(stores);
+    const reads = drawReads(random);
+    // Soon after, what may be served without another look.
+    const next = { afterMs: Math.floor(random.between(1, 1_200)), read: drawSearch(random) };
+    events.push({ at, kind: 'view', store, reads, next: random.chance(0.7) ? next : null });
+  }
+  for (let index = 0; index < STORMS; index++) {
+    events.push(...drawStorm(random, stores, writer, momentIn(random, bursts)));
   }
   return { events, bursts };
+}
+
+function drawStorm(
+  random: SimRandom,
+  stores: number,
+  writer: Writer,
+  from: number,
+): readonly PlanEvent[] {
+  const store = random.integer(stores);
+  const events: PlanEvent[] = [];
+  for (let after = 0; after < 1_200; after += 30 + random.integer(100)) {
+    const read: PlannedRead = { what: 'get', path: random.pick(SHARED) };
+    const reads = [random.chance(0.5) ? read : drawSearch(random)];
+    events.push({ at: from + after, kind: 'view', store, reads, next: null });
+  }
+  for (let after = 0; after < 800; after += 100) {
+    events.push(writer.draw(from + after + random.integer(100)));
+  }
+  return events;
 }
 
 function drawGap(random: SimRandom): number {
@@ -145,7 +173,7 @@ class Writer {
     const random = this.#random;
     const which = random.number();
     if (which < 0.45) return random.pick(SHARED);
-    if (which < 0.75) return `/own/${store}-${random.integer(4)}.md`;
+    if (which < 0.65) return `/own/${store}-${random.integer(4)}.md`;
     if (which < 0.88) return `/new/${this.#count}.md`;
     return random.pick(RIVALS);
   }
@@ -165,8 +193,12 @@ function drawReads(random: SimRandom): readonly PlannedRead[] {
     const which = random.number();
     if (which < 0.6) return { what: 'get', path };
     if (which < 0.7) return { what: 'versions', path };
-    if (which < 0.8) return { what: 'isDir', path };
-    if (which < 0.92) return { what: 'list', path: random.pick(['/', '/guide', '/own', '/new']) };
-    return { what: 'hash', path };
+    return which < 0.8 ? { what: 'isDir', path } : drawSearch(random);
   });
+}
+
+/** A read that may be a second old. */
+function drawSearch(random: SimRandom): PlannedRead {
+  if (random.chance(0.5)) return { what: 'hash', path: random.pick(SHARED) };
+  return { what: 'list', path: random.pick(['/', '/own', '/new', '/new', '/new']) };
 }

@@ -29,7 +29,13 @@ export type PlanEvent = { readonly at: number } & (
       /** Sent to a second store at the same moment, with the same operation. */
       readonly twin: number | null;
     }
-  | { readonly kind: 'view'; readonly store: number; readonly reads: readonly PlannedRead[] }
+  | {
+      readonly kind: 'view';
+      readonly store: number;
+      readonly reads: readonly PlannedRead[];
+      /** A search, so long after the view was answered. */
+      readonly next: { readonly afterMs: number; readonly read: PlannedRead } | null;
+    }
   /** `on`: when the process next waits so, else at once. */
   | {
       readonly kind: 'crash';

@@ -4,11 +4,13 @@ import type { View } from '../../bucketstore/view.ts';
 import { isStoreFailure } from './answers.ts';
 import type { ReadAnswer, ReadCall, ViewCall } from './history.ts';
 import type { SimStore } from './life.ts';
-import type { PlannedRead } from './plan.ts';
+import type { PlanEvent } from './plan.ts';
 import type { Scene } from './scene.ts';
 
+type PlannedView = Pick<Extract<PlanEvent, { readonly kind: 'view' }>, 'reads' | 'next'>;
+
 /** Opens a view of a store and reads, one after another; nothing when the store is down. */
-export function look(scene: Scene, store: SimStore, planned: readonly PlannedRead[]): void {
+export function look(scene: Scene, store: SimStore, { reads: planned, next }: PlannedView): void {
   const { timeline, history } = scene;
   const { life } = store;
   if (life === null) return;
@@ -24,6 +26,9 @@ export function look(scene: Scene, store: SimStore, planned: readonly PlannedRea
     void readAll(scene, world.view(), reads).then((done) => {
       const disturbed = store.disturbedSince(called);
       answered(timeline.now, { ...open, reads: done, disturbed });
+      if (next === null) return;
+      const search = { reads: [next.read], next: null };
+      timeline.after(next.afterMs, () => look(scene, store, search));
     });
   });
 }

@@ -190,6 +190,11 @@ export const MUTANTS: readonly Mutant[] = [
         find: "if (requests.some(({ isAnswered }) => isAnswered)) return { outcome: 'left' };",
         replace: '',
       },
+      {
+        file: SLOT_WRITER,
+        find: 'return staged.every(({ member }) => !member.isAnswered);',
+        replace: 'return true;',
+      },
     ],
   },
   {

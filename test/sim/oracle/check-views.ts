@@ -48,30 +48,43 @@ export function checkView(
   acknowledged: Acknowledged,
 ): Violation[] {
   const { world } = ghost;
-  const answered = view.reads.filter(({ answer }) => answer !== null);
-  if (world === null || answered.length === 0) return [];
-  const found: Violation[] = [];
+  if (world === null) return [];
+  const [first] = answeredOf(view);
+  const { states, problem } = statesOfView(view, ghost);
+  if (problem !== null) return [problem];
+  const found = view.reads.flatMap((read) => checkBody(world, read));
+  const oldest = oldestAllowed(view, acknowledged);
+  if (first === undefined || (states.at(-1)?.to ?? 0) >= oldest) return found;
+  const detail = `${words(first)} is of ${spans(states)}, older than ${oldest}`;
+  return [...found, { rule: 'I14', detail }];
+}
+
+/** The states of which all answers of a view can be, or that there is none. */
+export function statesOfView(
+  view: ViewCall,
+  ghost: GhostLog,
+): { readonly states: readonly Interval[]; readonly problem: Violation | null } {
+  const answered = answeredOf(view);
+  const { world } = ghost;
   // The state was chosen before the first answer came.
   const chosenBy = Math.min(
     ...answered.map(({ returned }) => returned ?? Number.POSITIVE_INFINITY),
   );
   let states: Interval[] = [{ from: ghost.start, to: ghost.tipAt(chosenBy) }];
+  if (world === null) return { states, problem: null };
   for (const read of answered) {
     const before = states;
     states = states.flatMap((range) => statesOf(world, read, range));
     states = states.flatMap((range) => clip(range, range.from, ghost.slotEnd(range.to)));
-    if (states.length === 0) {
-      const detail = `${words(read)} is of none of the states ${spans(before)} of its view`;
-      return [...found, { rule: 'I15', detail }];
-    }
-    found.push(...checkBody(world, read));
+    if (states.length > 0) continue;
+    const detail = `${words(read)} is of none of the states ${spans(before)} of its view`;
+    return { states, problem: { rule: 'I15', detail } };
   }
-  const oldest = oldestAllowed(view, acknowledged);
-  if ((states.at(-1)?.to ?? 0) >= oldest) return found;
-  const [first] = answered;
-  const read = first === undefined ? '' : words(first);
-  const detail = `${read} is of ${spans(states)}, older than ${oldest}`;
-  return [...found, { rule: 'I14', detail }];
+  return { states, problem: null };
+}
+
+function answeredOf(view: ViewCall): readonly ReadCall[] {
+  return view.reads.filter(({ answer }) => answer !== null);
 }
 
 /**

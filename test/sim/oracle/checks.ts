@@ -8,6 +8,7 @@ import { checkCost } from './check-cost.ts';
 import { checkEntries } from './check-entries.ts';
 import { checkAcknowledged, checkOperation, checkOutcome } from './check-outcomes.ts';
 import { checkGroupRefusal } from './check-refusals.ts';
+import { checkSessions } from './check-sessions.ts';
 import { Acknowledged, checkView } from './check-views.ts';
 import { documentHistories } from './document-histories.ts';
 import { documentModel } from './document-model.ts';
@@ -33,6 +34,7 @@ export function check(history: readonly Call[], ghost: GhostLog): Violation[] {
     }
   }
   found.push(...checkEntries(ghost, attempts), ...checkCost(ghost, attempts));
+  found.push(...checkSessions(history, ghost));
   return [...found, ...checkHistories(history, ghost)];
 }
 

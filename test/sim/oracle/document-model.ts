@@ -57,7 +57,13 @@ export function documentModel(): SequentialModel<DocumentModelState, DocumentCal
   };
   const key = ({ version, etag, archived, body }: DocumentModelState): string =>
     `${version} ${etag} ${archived} ${numberOf(body)}`;
-  return { initial: ABSENT, step, key };
+  return { initial: ABSENT, step, key, observes };
+}
+
+/** Reads, refusals, and what found nothing to commit. */
+function observes(call: DocumentCall): boolean {
+  if (call.kind === 'get' || call.outcome.kind === 'refused') return true;
+  return call.outcome.kind === 'taken' && !call.outcome.committed;
 }
 
 function step(state: DocumentModelState, call: DocumentCall): DocumentModelState | null {

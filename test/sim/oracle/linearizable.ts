@@ -18,6 +18,11 @@ export interface SequentialModel<State, Call> {
   readonly step: (state: State, call: Call) => State | null;
   /** Equal for equal states, and for no others. */
   readonly key: (state: State) => string;
+  /**
+   * Whether a call leaves every state as it is that it can follow. One that can come now need not
+   * come later: taken at once, it costs no choice. Default: none does.
+   */
+  readonly observes?: (call: Call) => boolean;
 }
 
 export type Verdict = 'linearizable' | 'not linearizable' | 'gave up';
@@ -34,6 +39,8 @@ export function checkLinearizable<State, Call extends TimedCall>(
 interface Choice<State> {
   readonly event: number;
   readonly before: State;
+  /** Nothing is gained by not having chosen it. */
+  readonly forced: boolean;
 }
 
 /**
@@ -78,17 +85,17 @@ class Search<State, Call extends TimedCall> {
       const event = at - 1;
       const call = this.#calls[this.#callOf[event] ?? -1];
       if (call === undefined || this.#isReturn[event] === true) {
-        const choice = stack.pop();
+        const choice = this.#undo(stack);
         if (choice === undefined) return 'not linearizable';
         state = choice.before;
-        this.#restore(choice.event);
         at = this.#next[choice.event + 1] ?? 0;
         continue;
       }
       if (++steps > stepsMax) return 'gave up';
       const after = this.#model.step(state, call);
       if (after !== null && this.#isNew(event, after)) {
-        stack.push({ event, before: state });
+        const forced = after === state && (this.#model.observes?.(call) ?? false);
+        stack.push({ event, before: state, forced });
         state = after;
         this.#take(event);
         at = this.#next[0] ?? 0;
@@ -97,6 +104,16 @@ class Search<State, Call extends TimedCall> {
       }
     }
     return 'linearizable';
+  }
+
+  /** Takes back choices up to the last that could have been another. */
+  #undo(stack: Choice<State>[]): Choice<State> | undefined {
+    for (;;) {
+      const choice = stack.pop();
+      if (choice === undefined) return undefined;
+      this.#restore(choice.event);
+      if (!choice.forced) return choice;
+    }
   }
 
   /** Whether the set of calls with this one, in this state, was not tried before. */
