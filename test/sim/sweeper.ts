@@ -16,6 +16,7 @@ import {
 import { GRACE_MS, leastElapsed, type Moment } from '../../bucketstore/log/sighting.ts';
 import { counts, recordOf } from '../../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../../bucketstore/snapshot/snapshot.ts';
+import { decodeSlot } from '../oracle/objects.ts';
 import { isStoreFailure } from './answers.ts';
 import type { Life, SimStore } from './life.ts';
 import type { PlanEvent } from './plan.ts';
@@ -80,11 +81,12 @@ export class Sweeper {
     const due = [...seen].filter(([, at]) => leastElapsed(at, now) > GRACE_MS).map(([at]) => at);
     const below = Math.max(0, ...due);
     const page = await life.bucket.list({ prefix: LOG_PREFIX, limit: 1000 });
-    for (const [index, { key }] of page.objects.entries()) {
-      const next = page.objects[index + 1];
-      const name = next === undefined ? null : parseKey(next.key);
-      // The slot ends where the next one begins, or before.
-      if (name?.kind !== 'slot' || name.first > below) break;
+    for (const { key } of page.objects) {
+      const name = parseKey(key);
+      if (name?.kind !== 'slot' || name.first >= below) break;
+      // By its own end: the name that follows may be a stray's.
+      const bytes = this.#scene.bucket.peek(key)?.bytes;
+      if (bytes === undefined || decodeSlot(key, bytes).last >= below) continue;
       await life.bucket.delete(key);
       coverage.count('slot removed');
     }
@@ -158,7 +160,9 @@ export class Sweeper {
       const oldest = kept[0]?.sequence ?? 0;
       const at = Math.min(oldest + 1, youngest);
       const slot = state.slotOf(at);
-      if (at <= now.floor.at || (slot !== undefined && slot.first !== at)) return null;
+      // The young slot that it stays below may be a stray, which is no slot's beginning.
+      const begins = slot?.first === at || at > state.tip.sequence;
+      if (at <= now.floor.at || !begins) return null;
       return { kind: 'floor', op, at: sequence(at), mutation: mutationBelow(state, at) };
     };
   }
