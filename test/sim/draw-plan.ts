@@ -112,7 +112,7 @@ function drawGap(random: SimRandom): number {
   return which < 0.8 ? random.between(1, 10) * MINUTE : random.between(20, 90) * MINUTE;
 }
 
-export function momentIn(random: SimRandom, bursts: readonly Burst[]): number {
+function momentIn(random: SimRandom, bursts: readonly Burst[]): number {
   const { from, ms } = random.pick(bursts);
   return Math.floor(from + random.number() * ms);
 }

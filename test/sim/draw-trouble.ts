@@ -20,6 +20,7 @@ const AIMS: readonly (WaitKind | CallKind)[] = [
   'create blob request',
   'create blob answer',
   'create blob answer',
+  'create blob answer',
   'head request',
   'head answer',
   'sleep',

@@ -16,7 +16,7 @@ const WAITS = [
 ] as const;
 
 /** Names of counters. */
-export const HARD_EVENTS: readonly string[] = [
+const HARD_EVENTS: readonly string[] = [
   'lost slot',
   'ambiguous create: stored',
   'ambiguous create: not stored',

@@ -94,7 +94,7 @@ describe('B25: a failure after the commit point is never told as "not written"',
     expect(scenario.violations()).toEqual([]);
   });
 
-  test('its own slot cannot be read back: *unknown*, and a repeat gets the first answer', async () => {
+  test('its own slot cannot be read: *unknown*, and a repeat gets the first answer', async () => {
     let lost = false;
     let unread = 60;
     const scenario = await atEleven((operation, key) => {
