@@ -4,9 +4,13 @@
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
-import { type OpenOptions, openWorld, type Settings, type World } from '../../bucketstore/index.ts';
+import type { Logger } from '../../bucketstore/base/diagnostics.ts';
+import type { OpenOptions, Settings } from '../../bucketstore/index.ts';
 import type { Slot } from '../../bucketstore/log/records.ts';
 import { decodeSlot } from '../../bucketstore/log/slot.ts';
+import { openStore } from '../../bucketstore/open.ts';
+import type { CheckpointSource } from '../../bucketstore/snapshot/load.ts';
+import { World, type WorldParts } from '../../bucketstore/world.ts';
 import { ManualClock } from './manual-clock.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -14,6 +18,15 @@ export interface BenchOpen extends Omit<OpenOptions, 'components' | 'settings'> 
   readonly settings?: Partial<Settings>;
   /** What this store talks to. Default the bench's bucket itself. */
   readonly bucket?: BlobStore;
+  /** Where it loads checkpoints from. Default nowhere. */
+  readonly checkpoints?: CheckpointSource;
+  readonly logger?: Logger;
+}
+
+/** A store's public face, and the parts that it is made of. */
+export interface BenchStore {
+  readonly world: World;
+  readonly parts: WorldParts;
 }
 
 export class WorldBench {
@@ -32,11 +45,15 @@ export class WorldBench {
     return this.run(this.opening(options));
   }
 
+  /** As `open`, with the parts: for what is built beside the face. */
+  async store(options: BenchOpen = {}): Promise<BenchStore> {
+    const parts = await this.run(this.#opening(options));
+    return { world: new World(parts), parts };
+  }
+
   /** As `open`, for who moves time, or lets calls pass, by other means. */
-  opening({ bucket = this.bucket, settings = {}, ...options }: BenchOpen = {}): Promise<World> {
-    const { clock, random } = this;
-    const components = { clock, random, bucket };
-    return openWorld('memory:bench', { create: true, ...options, settings, components });
+  async opening(options: BenchOpen = {}): Promise<World> {
+    return new World(await this.#opening(options));
   }
 
   /** Moves time until `work` settles. */
@@ -67,5 +84,23 @@ export class WorldBench {
   async put(key: string, bytes: Uint8Array | string): Promise<void> {
     await this.bucket.delete(key);
     await this.bucket.create(key, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+  }
+
+  #opening({
+    bucket = this.bucket,
+    settings = {},
+    checkpoints,
+    logger,
+    ...options
+  }: BenchOpen): Promise<WorldParts> {
+    const { clock, random } = this;
+    const components = {
+      clock,
+      random,
+      bucket,
+      ...(checkpoints === undefined ? {} : { checkpoints }),
+      ...(logger === undefined ? {} : { logger }),
+    };
+    return openStore('memory:bench', { create: true, ...options, settings, components });
   }
 }
