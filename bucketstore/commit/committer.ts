@@ -6,7 +6,8 @@ import { abortable } from '../base/abortable.ts';
 import { publish } from '../base/diagnostics.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
-import type { Batch, Judged, Verdict } from './batch.ts';
+import { answerAll, verdictsOf } from './answers.ts';
+import type { Batch, Candidate, Verdict } from './batch.ts';
 import { type BuildParts, buildBatch, type Carried, type Earlier } from './build.ts';
 import { controlCandidate } from './control-candidate.ts';
 import { Control, type ControlJudge, Member, type MemberOptions } from './member.ts';
@@ -53,6 +54,8 @@ export class Committer {
   /** What the batch that was built last and did not commit was judged to be. */
   #earlier: Earlier = NOTHING;
   #loop: Promise<void> | null = null;
+  /** Monotonic time before which others have their turn. */
+  #turnAt = 0;
   /** Why no further request is taken; null while they are. */
   #closed: StoreError | null = null;
 
@@ -150,11 +153,11 @@ export class Committer {
     // One turn, so that requests of the same moment share the first batch.
     await Promise.resolve();
     try {
-      while (!this.#ended.signal.aborted) {
+      while (!this.#ended.signal.aborted && this.#queue.size > 0) {
+        await this.#yield();
         const next = this.#queue.head(this.#limit.now);
         if (!(next instanceof Control) && next.length === 0) break;
-        const won = await this.#commitNext(next);
-        if (won && this.#queue.size > 0) await this.#yield();
+        if (await this.#commitNext(next)) this.#noteWin();
       }
     } catch (error) {
       this.#fail(error);
@@ -164,13 +167,22 @@ export class Committer {
     }
   }
 
-  /** Lets other stores have their turn. */
-  async #yield(): Promise<void> {
+  /**
+   * After a win others have their turn, also when nothing waits here just then: a client that sends
+   * its next write at once would else win again and again.
+   */
+  #noteWin(): void {
     const { clock, random, fairness } = this.#parts;
+    const now = clock.monotonic();
     const full = this.#queue.size >= this.#limit.now;
-    const ms = fairness.waitMs(clock.monotonic(), full, random.number());
-    if (ms === 0) return;
-    await clock.sleep(ms, { signal: this.#ended.signal }).catch(() => undefined);
+    this.#turnAt = now + fairness.waitMs(now, full, random.number());
+  }
+
+  /** Waits until it is this store's turn. */
+  async #yield(): Promise<void> {
+    const { clock } = this.#parts;
+    const ms = this.#turnAt - clock.monotonic();
+    if (ms > 0) await clock.sleep(ms, { signal: this.#ended.signal }).catch(() => undefined);
   }
 
   /**
@@ -216,7 +228,7 @@ export class Committer {
     if (written.outcome !== 'won') return false;
     fairness.took(written.createMs);
     this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length, batch.full);
-    answer(batch.judged);
+    answerAll(batch.judged);
     this.#earlier = NOTHING;
     return true;
   }
@@ -236,7 +248,7 @@ export class Committer {
     return true;
   }
 
-  async #write(candidate: Parameters<SlotWriter['write']>[0]): Promise<WriteOutcome> {
+  async #write(candidate: Candidate): Promise<WriteOutcome> {
     let outcome: WriteOutcome['outcome'] = 'left';
     try {
       const written = await this.#writer.write(candidate);
@@ -265,30 +277,6 @@ export class Committer {
   async #answerAtTip(batch: Batch): Promise<void> {
     if (batch.judged.every(({ kind }) => kind === 'repeat')) return;
     const snapshot = await this.#parts.follower.atTip({ signal: this.#ended.signal });
-    if (snapshot.tip.sequence === batch.base.tip.sequence) answer(batch.judged);
+    if (snapshot.tip.sequence === batch.base.tip.sequence) answerAll(batch.judged);
   }
-}
-
-/** Gives a batch's answers, in queue order and at once: what was committed is never held up. */
-function answer(judged: readonly Judged[]): void {
-  for (const one of judged) {
-    switch (one.kind) {
-      case 'taken':
-        one.member.answer(one.results);
-        break;
-      case 'refused':
-        one.member.fail(one.error);
-        break;
-      case 'repeat':
-        break;
-      default:
-        one satisfies never;
-    }
-  }
-}
-
-function verdictsOf(judged: readonly Judged[]): Earlier {
-  const verdicts = new Map<Member, Verdict>();
-  for (const one of judged) if (one.kind !== 'repeat') verdicts.set(one.member, one.verdict);
-  return verdicts;
 }

@@ -32,7 +32,7 @@ export interface SlotWriterParts {
 
 /**
  * `won`: the slot is in the log and its state is served. `lost`: another store's slot is, and was
- * entered with all behind it. `moved`: the tip is another than the candidate's, so nothing was
+ * entered. `moved`: the tip is another than the candidate's, so nothing was
  * sent. `left`: a request left before anything was sent. `fenced`: what became of the slot cannot
  * be known; its requests have been told *unknown* and the state was loaded anew.
  */
@@ -51,6 +51,8 @@ export interface OpenCreate {
 
 export class SlotWriter {
   readonly #parts: SlotWriterParts;
+  /** Names lost one after another. */
+  #losses = 0;
   #open: OpenCreate | null = null;
   /** Keys that the candidate now written has staged: a lost name does not stage them again. */
   #staged: ReadonlySet<string> = new Set();
@@ -82,6 +84,7 @@ export class SlotWriter {
     const result = await this.#append(requests, encoded, held);
     switch (result.outcome) {
       case 'committed':
+        this.#losses = 0;
         sightings.note(encoded.slot.last, result.began, result.date);
         this.#install(candidate, encoded, clock.monotonic() - startedAt);
         return { outcome: 'won', createMs: clock.monotonic() - startedAt };
@@ -122,13 +125,15 @@ export class SlotWriter {
     }
   }
 
-  /** The winner's slot, and all behind it: they carry everything that the next batch needs. */
+  /** The winner's slot carries everything that the next batch needs. */
   async #yieldTo(first: Sequence, bytes: Uint8Array): Promise<void> {
     const { follower, storeId, ended } = this.#parts;
+    this.#losses += 1;
     follower.enter({ ...decodeSlot(slotKey(first), bytes) });
     const { worldId } = follower.snapshot.identity;
     publish('bucketstore:lost', () => ({ world: worldId, store: storeId, first }));
-    await follower.advance(ended);
+    // One loss is a race; more may be a backlog, which is cheaper read than met name by name.
+    if (this.#losses > 1) await follower.advance(ended);
   }
 
   async #giveUp(requests: readonly Request[]): Promise<void> {

@@ -48,6 +48,15 @@ export class Sightings {
   }
 
   /**
+   * Notes that a slot which was believed on the newest sighting leads from its tip to another. What
+   * was never freed behind the one was never freed behind the other: the sighting goes along, and
+   * is as old as it was.
+   */
+  pass(from: Sequence, to: Sequence): void {
+    if (this.#newest?.tip === from) this.#newest = { tip: to, at: this.#newest.at };
+  }
+
+  /**
    * A sighting of this very tip that is fresh by the local clocks: without one no create may begin
    * behind it. Null when there is none.
    */

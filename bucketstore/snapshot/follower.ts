@@ -121,12 +121,13 @@ export class Follower {
     return this.#reloading;
   }
 
-  /** Enters a slot that was read elsewhere, when it is the next one. Returns the state after it. */
-  enter(read: EnteredSlot): Snapshot {
-    if (read.slot.first === this.#next()) {
-      this.install(applySlot(this.#snapshot, read.slot, read.hash), read);
-    }
-    return this.#snapshot;
+  /** Enters a slot that was read and is believed, when it is the next one. */
+  enter(read: EnteredSlot): void {
+    const { slot, hash } = read;
+    if (slot.first !== this.#next()) return;
+    const { sequence: tip } = this.#snapshot.tip;
+    this.install(applySlot(this.#snapshot, slot, hash), read);
+    this.#parts.sightings.pass(tip, slot.last);
   }
 
   /**

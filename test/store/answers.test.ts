@@ -134,8 +134,8 @@ test('a store that is far behind reads on, and does not lose name after name', a
     await bench.run(ahead.publish({ path: `/${index}.md`, expected: 'absent', body: 'x' }));
   }
   await bench.run(behind.publish({ path: '/late.md', expected: 'absent', body: 'x' }));
-  // One name is lost; then everything behind it is read before the next is tried.
-  expect(creates).toBe(2);
+  // One loss is a race; after the second, everything behind it is read before the next is tried.
+  expect(creates).toBe(3);
 });
 
 test('what a condition or a caller is shown cannot be changed', async () => {

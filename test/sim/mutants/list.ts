@@ -33,7 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: COMMITTER,
         find: 'const written = await this.#write(batch);',
-        replace: 'answer(batch.judged); const written = await this.#write(batch);',
+        replace: 'answerAll(batch.judged); const written = await this.#write(batch);',
       },
     ],
   },
@@ -44,8 +44,10 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: APPEND,
         find: "else if (!equal(found.bytes, slot.bytes)) return { outcome: 'lost'",
-        replace:
-          "else if (created.words.startsWith('was refused') || !equal(found.bytes, slot.bytes)) return { outcome: 'lost'",
+        replace: `else if (
+        created.words.startsWith('was refused') ||
+        !equal(found.bytes, slot.bytes)
+      ) return { outcome: 'lost'`,
       },
     ],
   },
@@ -61,8 +63,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: APPEND,
         find: 'open = true;',
-        replace:
-          "open = true; if (created.words.includes('409')) return { outcome: 'lost', bytes: new Uint8Array() };",
+        replace: `open = true;
+    if (created.words.includes('409')) return { outcome: 'lost', bytes: new Uint8Array() };`,
       },
       LOST_UNREAD,
     ],
@@ -114,8 +116,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: APPEND,
         find: "if (!(await believed(found.date))) return { outcome: 'fenced' };",
-        replace:
-          "if (found.kind === 'bytes' && equal(found.bytes, slot.bytes) && !(await believed(found.date))) return { outcome: 'fenced' };",
+        replace: `const ours = found.kind === 'bytes' && equal(found.bytes, slot.bytes);
+      if (ours && !(await believed(found.date))) return { outcome: 'fenced' };`,
       },
     ],
   },
@@ -125,8 +127,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: SIGHTING,
-        find: 'return from.date === null || to.date === null ? local : [...local, to.date - from.date];',
-        replace: 'return local;',
+        find: '[...local, to.date - from.date]',
+        replace: 'local',
       },
     ],
   },
@@ -137,7 +139,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: APPEND,
         find: BELIEVED,
-        replace: `const early = await believe(parts, tip, null as never, undefined, { ...options, ...calls });
+        replace: `const both = { ...options, ...calls };
+    const early = await believe(parts, tip, null as never, undefined, both);
     const believed = async (_: number | undefined): Promise<boolean> => early;`,
       },
     ],
@@ -177,8 +180,12 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: COMMITTER,
         find: 'await buildBatch(parts, follower.snapshot, members, this.#earlier);',
-        replace:
-          'await buildBatch(parts, follower.snapshot, [...new Set([...this.#earlier.keys(), ...members])], this.#earlier);',
+        replace: `await buildBatch(
+      parts,
+      follower.snapshot,
+      [...new Set([...this.#earlier.keys(), ...members])],
+      this.#earlier,
+    );`,
       },
       {
         file: BUILD,
