@@ -57,8 +57,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: APPEND,
-        find: 'const words = `failed: ${error.code}`;',
-        replace: 'const words = `failed: ${error.message}`;',
+        find: "return error.ambiguous ? { kind: 'unclear', words } :",
+        replace: `if (error.ambiguous) return { kind: 'unclear', words: error.message };
+    return error.ambiguous ? { kind: 'unclear', words } :`,
       },
       {
         file: APPEND,

@@ -17,6 +17,8 @@ export interface Mutant {
   readonly name: string;
   /** The rule that it breaks, in words. */
   readonly rule: string;
+  /** A seed that is known to show it: tried first, so that the test is quick. */
+  readonly hint?: number;
   readonly edits: readonly Edit[];
 }
 
