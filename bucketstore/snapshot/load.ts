@@ -68,7 +68,8 @@ const AGAIN_MS = 250;
 
 /**
  * The state of now. One `get` of the marker, two lists of records, one list for a thousand slots
- * and one `get` for each, and what the checkpoint's own loading costs.
+ * and one `get` for each. With a source also one list and one `get` of a record, and what the
+ * checkpoint's own loading costs; and a list and a `get` for each recent slot before it.
  * @throws StoreError `INTEGRITY` naming what is missing or wrong; `SEALED`, `UNAVAILABLE`,
  *   `LOCATION`
  */

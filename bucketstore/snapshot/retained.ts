@@ -33,15 +33,16 @@ export async function readRetained(
   if (from > tip.sequence) return [];
   let row: Pick<ReadSlot, 'slot' | 'hash'>[] = [];
   for await (const names of log.names(sequence(from), options.signal)) {
+    const covered = names.filter((name) => name <= tip.sequence);
     const read = (name: Sequence): ReturnType<Log['read']> => log.read(name, options);
-    for await (const answer of readAhead(names, READ_AHEAD, read)) {
+    for await (const answer of readAhead(covered, READ_AHEAD, read)) {
       if (answer.read === null) continue;
       const { slot, hash } = answer.read;
-      if (slot.first > tip.sequence) return ends(row, tip);
       // What does not name the one before begins the row anew: only its unbroken end is trusted.
       if (row.at(-1)?.hash !== slot.prev) row = [];
       row.push({ slot, hash });
     }
+    if (covered.length < names.length) break;
   }
   return ends(row, tip);
 }
