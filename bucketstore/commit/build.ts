@@ -8,7 +8,7 @@ import { InvariantError } from '../base/assert.ts';
 import { StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { entryText } from '../log/entry-codec.ts';
-import { type Entry, type SealEntry, SLOT_INLINED_BYTES_MAX } from '../log/records.ts';
+import { type Entry, SLOT_INLINED_BYTES_MAX } from '../log/records.ts';
 import type { SlotBody } from '../log/slot.ts';
 import { applyEntry } from '../snapshot/apply.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
@@ -24,6 +24,7 @@ import {
 } from './batch.ts';
 import { MutationBuilder, type MutationSettings, warm } from './build-mutation.ts';
 import { type Change, inlinedBytesOf, markGroup, placed, resultsOf } from './change.ts';
+import { sealedError } from './control-candidate.ts';
 import { judgeMember, stands } from './judge-member.ts';
 import type { Member } from './member.ts';
 import type { Operations } from './operations.ts';
@@ -124,7 +125,8 @@ class BatchBuilder {
   /** What was judged of a member on an older tip, when it stands. */
   #kept(member: Member): Verdict | undefined {
     const earlier = this.#earlier.get(member);
-    if (earlier === undefined) return undefined;
+    // Behind a seal every request is answered with it, whatever was judged before.
+    if (earlier === undefined || this.#draft.control.seal !== null) return undefined;
     const grouped = member.mutations.length > 1;
     const keeps = stands(earlier, this.#draft, this.#nextSequence());
     this.#carried[keeps ? 'kept' : 'rebuilt'] += 1;
@@ -136,7 +138,7 @@ class BatchBuilder {
 
   async #judge(member: Member): Promise<Verdict> {
     const { seal } = this.#draft.control;
-    if (seal !== null) return { kind: 'refused', error: sealed(seal), inquiry: null };
+    if (seal !== null) return { kind: 'refused', error: sealedError(seal), inquiry: null };
     return judgeMember(this.#mutations, this.#draft, member, this.#nextSequence());
   }
 
@@ -236,14 +238,6 @@ class BatchBuilder {
   #nextSequence(): Sequence {
     return sequence(this.#base.tip.sequence + 1 + this.#entries.length);
   }
-}
-
-function sealed({ reason, successor, location }: SealEntry): StoreError {
-  const goesOn = location ?? successor;
-  const words = goesOn === undefined ? '' : `; it goes on at ${goesOn}`;
-  return new StoreError('SEALED', `not committed: the world is sealed here (${reason})${words}`, {
-    details: successor === undefined ? {} : { successor },
-  });
 }
 
 function memberOf({ member }: Judged): Member {

@@ -9,7 +9,7 @@ import { type Sequence, sequence } from '../base/sequence.ts';
 import { answerAll, verdictsOf } from './answers.ts';
 import type { Batch, Candidate, Verdict } from './batch.ts';
 import { type BuildParts, buildBatch, type Carried, type Earlier } from './build.ts';
-import { controlCandidate } from './control-candidate.ts';
+import { judgeControl } from './control-candidate.ts';
 import { Control, type ControlJudge, Member, type MemberOptions } from './member.ts';
 import { isSameRequest, type Mutation } from './mutation.ts';
 import type { Operations } from './operations.ts';
@@ -236,12 +236,8 @@ export class Committer {
   /** A control entry is judged at exactly the tip it follows, and never carried over. */
   async #commitOne(control: Control): Promise<boolean> {
     const base = await this.#parts.follower.atTip({ signal: control.answered });
-    const entry = control.judge(base);
-    if (entry === null) {
-      control.answer(null);
-      return false;
-    }
-    const candidate = controlCandidate(base, entry, control);
+    const candidate = judgeControl(base, control);
+    if (candidate === null) return false;
     const written = await this.#write(candidate);
     if (written.outcome !== 'won') return false;
     control.answer(sequence(base.tip.sequence + 1));
