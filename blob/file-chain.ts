@@ -3,10 +3,13 @@
  *
  * `.bucketstore-gen/<key, as one segment>/<generation of the anchor>.<n>` holds the bytes of the
  * n-th replacement of the object whose file has that generation, n = 1, 2, …; its exclusive link is
- * the commit. None is ever removed, since a free name could be linked by a replacer that had slept.
+ * the commit. None is ever removed, since a free name could be linked by a replacer that had slept;
+ * but those of a probe's key, which has one replacer for ever, go with the object.
  */
+
+import { parentOf } from './file-directories.ts';
 import { isAbsent } from './file-errors.ts';
-import { CONTINUED, decodeSegment, encodeSegment, RESERVED } from './file-path.ts';
+import { CONTINUED, decodeSegment, encodeSegment, isProbeKey, RESERVED } from './file-path.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 
 /** One replacement, or none: then the anchor is the state. */
@@ -54,6 +57,24 @@ export class Chains {
     const keys = new Set<string>();
     await this.#collect(this.#directory, '', keys);
     return keys;
+  }
+
+  /**
+   * Removes the replacements of a key whose anchor has been removed, if it is a probe's. What cannot
+   * be removed stays: it is no object's state any more.
+   */
+  async forget(key: string): Promise<void> {
+    if (!isProbeKey(key)) return;
+    const directory = this.directoryOf(key);
+    try {
+      for (const name of await this.#namesIn(directory))
+        await this.#fs.unlink(`${directory}/${name}`);
+      for (let at = directory; at.length >= this.#directory.length; at = parentOf(at)) {
+        await this.#fs.rmdir(at);
+      }
+    } catch {
+      // A directory that holds other keys, or a name that may not be removed.
+    }
   }
 
   async #collect(path: string, prefix: string, keys: Set<string>): Promise<void> {

@@ -3,10 +3,9 @@
  */
 import { BlobError, type BlobOperation } from './errors.ts';
 import { codeOf, fileError, isAbsent } from './file-errors.ts';
+import { isProbeKey } from './file-path.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 
-/** What the names of the probe begin with. */
-const PROBE_PREFIX = '_demarkus/v1/probe/';
 /** How many directories are remembered as safely on the disk. */
 const KNOWN_COUNT_MAX = 4096;
 
@@ -73,7 +72,7 @@ export class Directories {
    * above it; whoever needs one of these at that moment makes it again.
    */
   async syncRemoval(key: string, path: string): Promise<void> {
-    if (!key.startsWith(PROBE_PREFIX)) return this.sync(path);
+    if (!isProbeKey(key)) return this.sync(path);
     for (let at = path; at.length > this.root.length; at = parentOf(at)) {
       try {
         await this.#fs.rmdir(at);

@@ -5,7 +5,7 @@ import type { Attributes } from './blob.ts';
 import { BlobError } from './errors.ts';
 import { type Chains, generationOf, type Replacement } from './file-chain.ts';
 import { codeOf, isAbsent } from './file-errors.ts';
-import { pathOfKey } from './file-path.ts';
+import { isProbeKey, pathOfKey } from './file-path.ts';
 import type { FileStat, FileSystem, OpenFile } from './file-system.ts';
 
 type Range = readonly [start: number, endExclusive: number];
@@ -104,7 +104,8 @@ export class Objects {
     const generation = generationOf(found);
     const newest = this.#chains.newest(key, names, generation);
     if (newest === undefined) return attributesOf(key, found, generation);
-    return attributesOf(key, await this.#fs.stat(newest.path), newest.generation);
+    const stat = await this.#fs.stat(newest.path).catch((error: unknown) => gone(key, error));
+    return stat && attributesOf(key, stat, newest.generation);
   }
 
   /** Not absent, which would be taken for a free name, and nothing that could be read. */
@@ -118,14 +119,23 @@ export class Objects {
     key: string,
     range: Range | undefined,
     { path, generation }: Replacement,
-  ): Promise<ObjectBytes> {
-    const file = await this.#fs.openRead(path);
+  ): Promise<ObjectBytes | undefined> {
+    const file = await this.#fs.openRead(path).catch((error: unknown) => gone(key, error));
+    if (file === undefined) return undefined;
     try {
       return await readFrom(file, key, range, await file.stat(), generation);
     } finally {
       await file.close();
     }
   }
+}
+
+/**
+ * A replacement that vanishes under its reader was a probe's, deleted after its name was read; any
+ * other's is damage, which must not pass for an absent object.
+ */
+function gone(key: string, error: unknown): undefined {
+  if (!isProbeKey(key) || !isAbsent(error)) throw error;
 }
 
 /** What the port says of a file that is an object's state. */

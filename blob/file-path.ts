@@ -13,11 +13,18 @@ import { KEY_BYTES_MAX } from './blob.ts';
 
 /** The driver's own directories begin with it. */
 export const RESERVED = '.bucketstore';
+/** What the names of the probe begin with. */
+const PROBE_PREFIX = '_demarkus/v1/probe/';
 /** A directory that continues the name of a long segment. */
 export const CONTINUED = '%+';
 
 const NAME_LENGTH_MAX = 200;
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
+
+/** Whether a key is of a probe: one process uses it, and it means nothing once that has ended. */
+export function isProbeKey(key: string): boolean {
+  return key.startsWith(PROBE_PREFIX);
+}
 
 /** The relative path of a key. */
 export function pathOfKey(key: string): string {

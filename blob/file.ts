@@ -24,8 +24,8 @@
  * 3. A reader reads the names first and the anchor second. Anchors do not come back, so if the
  *    anchor was there when the names were read, the answer is the state of that moment; if it came
  *    later, no name was its own, and the answer is the state in which it was created.
- * The bytes of earlier generations stay in `.bucketstore-gen`. Only a world's marker is ever
- * replaced.
+ * The bytes of earlier generations stay in `.bucketstore-gen`, but for a probe's. Only a world's
+ * marker is ever replaced.
  *
  * Limits: the file system needs hard links and must tell upper from lower case where keys do; a key
  * cannot be an object and the directory of others (`unsupported`); a call on a file server that has
@@ -206,6 +206,7 @@ class FileBucket implements BlobStore {
         if (!isAbsent(error)) throw fileError('delete', key, error, !isRefusal(error));
       });
       await this.#sync('delete', key, parentOf(path));
+      await this.#chains.forget(key);
       await this.#temps.release();
       return {};
     });

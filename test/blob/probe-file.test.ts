@@ -5,6 +5,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import type { BlobStore } from '../../blob/blob.ts';
 import { nodeFileSystem } from '../../blob/file-system.ts';
 import { assertUsable, type ProbeReport, probe } from '../../blob/probe.ts';
 import { probeReportLines } from '../../blob/probe-report.ts';
@@ -53,6 +54,56 @@ test('nothing of a probe stays in a directory, its directories included', async 
   const report = await probe(bucket, { chance, timing: stillTiming, replace: false });
   expect(report).toMatchObject({ leftovers: [], missingPermissions: [] });
   expect(await readdir(directory)).toEqual(['.bucketstore-tmp']);
+});
+
+async function createAndReplace(bucket: BlobStore, key: string): Promise<void> {
+  await bucket.create(key, Buffer.from('1'));
+  const found = await bucket.head(key);
+  const generation = found.found ? found.attributes.generation : '';
+  const { outcome } = await bucket.replace(key, generation, Buffer.from('2'));
+  expect(outcome).toBe('replaced');
+}
+
+test('the bytes of what it replaced go too, and nobody else’s do', async () => {
+  const directory = await directories.fresh();
+  const bucket = bucketIn(directory);
+  const report = await probe(bucket, { chance, timing: stillTiming });
+  expect(report.guarantees.at(-1)).toMatchObject({ name: 'replace at a generation', holds: true });
+  expect(await readdir(directory)).toEqual(['.bucketstore-tmp']);
+  const marker = '_demarkus/v1/head.json';
+  await createAndReplace(bucket, marker);
+  await probe(bucket, { chance, timing: stillTiming });
+  const generations = join(directory, '.bucketstore-gen');
+  expect(await readdir(generations)).toHaveLength(1);
+  expect(await bucket.get(marker)).toMatchObject({ bytes: new Uint8Array(Buffer.from('2')) });
+  await bucket.delete(marker);
+  expect(await readdir(generations), 'whoever slept must find its name taken').toHaveLength(1);
+});
+
+test.each([
+  ['_demarkus/v1/probe/x/one', 'absent'],
+  ['_demarkus/v1/head.json', 'an error'],
+])('a replacement of %s that vanishes under its reader is %s', async (key, told) => {
+  const directory = await directories.fresh();
+  const fs = hookedFileSystem(nodeFileSystem, {
+    before: async ({ name, path }) => {
+      const reads = (name === 'openRead' || name === 'stat') && path.includes('.bucketstore-gen');
+      if (reads) await rm(join(directory, '.bucketstore-gen'), { recursive: true, force: true });
+    },
+  });
+  const reader = bucketIn(directory, { fs });
+  const asked = [
+    () => reader.get(key),
+    () => reader.head(key),
+    () => reader.list({ prefix: '_', limit: 9 }),
+  ];
+  for (const ask of asked) {
+    const owner = bucketIn(directory);
+    await owner.delete(key);
+    await createAndReplace(owner, key);
+    if (told === 'an error') expect(await failureOf(ask())).toMatchObject({ name: 'BlobError' });
+    else expect(JSON.stringify(await ask())).toMatch(/"found":false|"objects":\[\]/);
+  }
 });
 
 test('directories that hold something else stay, whatever is in them', async () => {
