@@ -55,15 +55,9 @@ export function describeError(
   { json, writes }: { readonly json: boolean; readonly writes: boolean },
 ): string {
   if (json) return JSON.stringify({ error: error.toJSON() });
-  const message = messageOf(error).replaceAll('\n', ' ');
+  const message = error.message.replaceAll('\n', ' ');
   const { outcome } = error;
   const said = outcome === null || message.startsWith(outcome);
   const words = writes && !said ? `${outcome}: ${message}` : message;
   return `bucketstore: ${visible(words)} [${error.code}]`;
-}
-
-function messageOf({ code, message, details: { key } }: StoreError): string {
-  return code === 'INVALID_META' && key !== undefined
-    ? `metadata key "${key}": ${message}`
-    : message;
 }

@@ -154,9 +154,10 @@ function parseMetadata(
 }
 
 export function metadataError(problem: MetadataProblem): StoreError {
-  return new StoreError('INVALID_META', problem.reason, {
-    details: problem.key === null ? {} : { key: problem.key },
-  });
+  const { key, reason } = problem;
+  return key === null
+    ? new StoreError('INVALID_META', `metadata: ${reason}`)
+    : new StoreError('INVALID_META', `metadata key "${key}": ${reason}`, { details: { key } });
 }
 
 interface ParsedWrite {

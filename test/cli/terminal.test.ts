@@ -119,6 +119,7 @@ describe('INVALID_META', () => {
     const run = await runCommand(argv, { input: 'a' });
     expect(run.exit).toBe(1);
     expect(run.err).toContain(`not committed: metadata key "${key}": `);
+    expect(run.err.split('metadata key'), 'and says so once').toHaveLength(2);
     expect(run.err).toContain('[INVALID_META]');
   });
 });
