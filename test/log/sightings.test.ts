@@ -137,6 +137,26 @@ describe('believes()', () => {
   });
 });
 
+describe('pass()', () => {
+  test('takes the sighting along a slot, and does not renew it', async () => {
+    const held = look();
+    sleep(FENCE_MS - 1);
+    sightings.pass(TIP, sequence(9));
+    expect(sightings.newest).toEqual({ tip: 9, at: held.at });
+    expect(sightings.freshOf(sequence(9))).not.toBeNull();
+    sleep(2);
+    expect(sightings.freshOf(sequence(9))).toBeNull();
+  });
+
+  test('not from another tip, and not without a sighting', () => {
+    sightings.pass(TIP, sequence(9));
+    expect(sightings.newest).toBeNull();
+    const held = look();
+    sightings.pass(sequence(6), sequence(9));
+    expect(sightings.newest).toBe(held);
+  });
+});
+
 describe('what a create may rest on', () => {
   test('a sighting of this very tip that is fresh', () => {
     expect(sightings.freshOf(TIP)).toBeNull();
