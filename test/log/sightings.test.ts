@@ -82,8 +82,11 @@ describe('believes()', () => {
     await record(8);
     sleep(FENCE_MS + 1);
     expect(await believes(held)).toBe(false);
-    expect(sightings.newest).toBe(held);
     expect(sightings.freshOf(TIP)).toBeNull();
+    expect(sightings.bears(serviceMs)).toBe(false);
+    // As long as it is there, and that is asked anew each time.
+    expect(await believes(held)).toBe(false);
+    expect(asked).toEqual([LIST, LIST]);
   });
 
   test.each([6, 7])('when the newest checkpoint is at %i, not beyond 7: renewed', async (at) => {

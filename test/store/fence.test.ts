@@ -69,6 +69,7 @@ const mine = (world: World, op?: string) =>
     { deadlineMs: 60_000, ...(op === undefined ? {} : { op }) },
   );
 const tipOf = ({ parts }: BenchStore): number => parts.follower.snapshot.tip.sequence;
+const told = ({ calls }: GatedBucket): readonly string[] => calls.map(({ operation }) => operation);
 const listsOf = ({ calls }: GatedBucket): number =>
   calls.filter(({ operation, key }) => operation === 'list' && key === CHECKPOINTS_PREFIX).length;
 
@@ -122,14 +123,34 @@ describe('an idle store in a busy world', () => {
     const { bench, gated, sleeper } = both;
     pause(both, FENCE_MS + 1);
     await bench.run(mine(sleeper.world));
-    const told = gated.calls.map(({ operation }) => operation);
-    expect(told.filter((operation) => operation === 'create')).toHaveLength(1);
-    expect(told.indexOf('create')).toBeGreaterThan(told.indexOf('get'));
-    expect(listsOf(gated)).toBe(1);
+    expect(told(gated)).toEqual(['head', 'list', 'create']);
     gated.calls.length = 0;
     pause(both, FENCE_MS - 1);
-    await bench.run(mine(sleeper.world));
-    expect(listsOf(gated), 'an own create is a sighting').toBe(0);
+    await bench.run(sleeper.world.publish({ path: '/b.md', expected: 'any', body: 'b' }));
+    expect(told(gated), 'an own create is a sighting').toEqual(['head', 'create']);
+  });
+
+  test('so does one that knows no slot of its tip, since it began at a checkpoint', async () => {
+    const both = await pair();
+    const { bench, shelf, busy } = both;
+    await shelf.checkpoint(busy);
+    for (const goesOn of [false, true]) {
+      const gated = withGates(bench.bucket);
+      const { world } = await bench.store({ bucket: gated.store, checkpoints: shelf });
+      if (goesOn) {
+        await writes(bench, busy.world, 4);
+        await collect(both);
+      }
+      pause(both, FENCE_MS + 1);
+      gated.calls.length = 0;
+      const body = `goes on: ${goesOn}`;
+      const writing = world.publish({ path: '/mine.md', expected: 'any', body });
+      const { sequence: at } = await bench.run(writing);
+      expect(told(gated).slice(0, 2)).toEqual(['get', 'list']);
+      await bench.run(busy.world.stat());
+      expect(tipOf(busy)).toBe(at);
+      await shelf.checkpoint(busy);
+    }
   });
 });
 
@@ -161,12 +182,14 @@ describe('a create that crosses the fence in flight', () => {
   });
 
   test('with one is told *unknown*, and not advised to send it again', async () => {
-    const { bench, held, writing, after } = await crossing(true);
+    const { bench, held, writing, after, sleeper, busy } = await crossing(true);
     await held.open();
     const error = await failureOf(bench.run(writing));
     expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', details: { op: OP, after } });
     expect(String(error)).toMatch(/slept/);
     expect(String(error)).not.toMatch(/again/);
+    await drain();
+    expect(tipOf(sleeper), 'the state was loaded anew').toBe(tipOf(busy));
   });
 
   test('nothing of it is carried to another name, and the next write works', async () => {
@@ -258,21 +281,34 @@ describe('reads after a sleep', () => {
     expect(await failureOf(read)).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('a sleep that only the service’s date shows is one', async () => {
-    const both = await pair();
-    const { bench, shelf } = both;
-    let aheadMs = 0;
-    const dated = decorate(bench.bucket, async (_, send) => {
-      return { ...(await send()), date: bench.clock.now() + aheadMs };
-    });
-    const sleeper = await bench.store({ bucket: dated, checkpoints: shelf });
-    const stray = await forge(both);
-    await writes(bench, both.busy.world, 4);
-    await collect(both);
-    await bench.put(stray.key, stray.bytes);
-    aheadMs = FENCE_MS + 60_000;
-    expect((await bench.run(sleeper.world.stat())).sequence).toBe(tipOf(both.busy));
+  test('callers at the same time share one load', async () => {
+    const { shelf, bench, busy, sleeper } = await pair();
+    await shelf.checkpoint(busy);
+    const { follower } = sleeper.parts;
+    await bench.run(Promise.all([follower.reload(), follower.reload()]));
+    expect(shelf.loads).toHaveLength(1);
+    await bench.run(follower.reload());
+    expect(shelf.loads).toHaveLength(2);
   });
+
+  test.each(['free', 'a stray’s'])(
+    'a sleep that only the service’s date shows is one; next name: %s',
+    async (next) => {
+      const both = await pair();
+      const { bench, shelf } = both;
+      let aheadMs = 0;
+      const dated = decorate(bench.bucket, async (_, send) => {
+        return { ...(await send()), date: bench.clock.now() + aheadMs };
+      });
+      const sleeper = await bench.store({ bucket: dated, checkpoints: shelf });
+      const stray = await forge(both);
+      await writes(bench, both.busy.world, 4);
+      await collect(both);
+      if (next !== 'free') await bench.put(stray.key, stray.bytes);
+      aheadMs = FENCE_MS + 60_000;
+      expect((await bench.run(sleeper.world.stat())).sequence).toBe(tipOf(both.busy));
+    },
+  );
 
   test('lists confirmed within a second serve what they have, and then look', async () => {
     const both = await pair();
@@ -335,12 +371,15 @@ describe('below the floor', () => {
     await bench.run(mine(sleeper.world, OP));
     await bench.run(sleeper.world.stat());
     const log = sleeper.world.entries(8);
-    await writes(bench, busy.world, 4);
-    const reading = both.gated.hold('answer', ({ operation }) => operation === 'get');
+    const reading = both.gated.hold('answer', ({ operation, key }) => {
+      return operation === 'get' && key === slotKey(sequence(8));
+    });
     const first = log.next();
     first.catch(() => undefined);
     await drain();
-    expect(reading.waiting).toBeGreaterThan(0);
+    expect(reading.waiting).toBe(1);
+    await bench.run(busy.world.stat());
+    await writes(bench, busy.world, 4);
     await collect(both);
     pause(both, FENCE_MS + 1);
     await reading.open();
