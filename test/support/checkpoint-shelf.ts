@@ -28,6 +28,8 @@ export class CheckpointShelf implements CheckpointSource {
   #cleared: string | null = null;
   /** Keys of the records that were asked for, in order. */
   readonly loads: string[] = [];
+  /** Sequences of the versions that packs were asked for, in order. */
+  readonly packReads: Sequence[] = [];
 
   constructor(bench: WorldBench) {
     this.#bench = bench;
@@ -41,13 +43,29 @@ export class CheckpointShelf implements CheckpointSource {
     return state;
   }
 
-  async readPacked(_at: Sequence, storedHash: string): Promise<Uint8Array | null> {
+  async readPacked(at: Sequence, storedHash: string): Promise<Uint8Array | null> {
+    this.packReads.push(at);
     return this.#packed.get(storedHash) ?? null;
   }
 
   /** From now on the state of a record cannot be loaded. */
   spoil({ sequence: at, epoch }: CheckpointPlace): void {
     this.#bad.add(checkpointKey(at, epoch));
+  }
+
+  /** From now on no pack holds anything. */
+  unpack(): void {
+    this.#packed.clear();
+  }
+
+  /** From now on packs hold other bytes than they should. */
+  spoilPacks(): void {
+    for (const hash of this.#packed.keys()) this.#packed.set(hash, Buffer.from('other bytes'));
+  }
+
+  /** The states of all checkpoints, as they are loaded. */
+  states(): readonly Snapshot[] {
+    return [...this.#states.values()];
   }
 
   /** A checkpoint of a store's tip: its state without slots, all inlined bytes, then the record. */
