@@ -13,7 +13,13 @@ import { Committer } from './commit/committer.ts';
 import { Operations } from './commit/operations.ts';
 import { Fairness } from './commit/pacing.ts';
 import { recall } from './commit/recall.ts';
-import { assertEmpty, createWorld, type ReadMarker, readMarker } from './genesis.ts';
+import {
+  assertEmpty,
+  assertEmptyStart,
+  createWorld,
+  type ReadMarker,
+  readMarker,
+} from './genesis.ts';
 import { Checkpoints } from './log/checkpoints.ts';
 import { bucketFailure } from './log/failure.ts';
 import { Log } from './log/log.ts';
@@ -34,8 +40,9 @@ import { Snapshot } from './snapshot/snapshot.ts';
 import { World, type WorldParts } from './world.ts';
 
 /**
- * Opens the world at a location and replays its log. One `get` for the marker, one list for a
- * thousand slots and one `get` for each.
+ * Opens the world at a location and replays its log. One `get` for the marker, two lists of
+ * checkpoint records, one list for a thousand slots and one `get` for each; with a source of
+ * checkpoints what `load` says.
  * @param location as `parseLocation` reads it
  * @throws StoreError `NOT_FOUND` when no world is there and none was asked for; `LOCATION`,
  * `INTEGRITY`,
@@ -154,12 +161,12 @@ async function openReplica(
   const follower = new Follower(
     {
       log,
-      clock,
       sightings,
       load: (known) => load(loading, { known }),
-      onSlot: ({ slot }) => {
+      onSlot: ({ slot }, how) => {
         operations.note(slot);
-        fairness.saw(slot.store, clock.monotonic());
+        // A store in a slot that was loaded may be gone for long: it is nobody's rival now.
+        if (how === 'live') fairness.saw(slot.store, clock.monotonic());
       },
     },
     await load(loading, { signal }),
@@ -170,8 +177,9 @@ async function openReplica(
       ...shared,
       bucket,
       fairness,
-      recall: (place, { answered }) => {
-        return recall({ follower, bodies }, follower.snapshot, place, { signal: answered });
+      recall: (place, { op, answered }) => {
+        const options = { signal: answered };
+        return recall({ follower, bodies }, follower.snapshot, { ...place, op }, options);
       },
     },
     committerSettings(settings),
@@ -196,6 +204,7 @@ function startReader(bucket: BlobStore, first: ReadMarker): LoadParts['start'] {
         details: { successor: incarnationId },
       });
     }
+    assertEmptyStart(found.marker);
     return Snapshot.atStart(found.marker, found.hash);
   };
 }

@@ -7,7 +7,7 @@ import { StoreError } from './base/errors.ts';
 import { createLimit } from './base/limit.ts';
 import { readAhead } from './base/read-ahead.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
-import { assertEmpty, type ReadMarker, readMarker } from './genesis.ts';
+import { assertEmpty, assertEmptyStart, type ReadMarker, readMarker } from './genesis.ts';
 import { bucketFailure } from './log/failure.ts';
 import { blobKey, LOG_PREFIX, MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
 import { type DecodedSlot, decodeSlot } from './log/slot.ts';
@@ -105,13 +105,7 @@ class Verifier {
   }
 
   async world({ marker, hash }: ReadMarker): Promise<void> {
-    if (marker.start.root !== null) {
-      throw new StoreError(
-        'UNSUPPORTED_FORMAT',
-        `${MARKER_KEY}: the world starts from a checkpoint, which this version cannot read`,
-        { details: { object: MARKER_KEY } },
-      );
-    }
+    assertEmptyStart(marker);
     this.#snapshot = Snapshot.atStart(marker, hash);
     const start = this.#next();
     for await (const read of readAhead(this.#names(start), READ_AHEAD, (name) => this.#get(name))) {

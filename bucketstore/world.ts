@@ -142,7 +142,7 @@ export class World implements AsyncDisposable {
     const known = operations.find(op);
     // Taken after the place is known, so that it holds the place.
     const snapshot = follower.snapshot;
-    if (known !== undefined) return recall(this.#parts, snapshot, known, options);
+    if (known !== undefined) return recall(this.#parts, snapshot, { ...known, op }, options);
     if (after + 1 < snapshot.control.floor.at) throw tooOld(snapshot);
     if (snapshot.tip.sequence <= after) {
       throw new StoreError(
@@ -151,15 +151,15 @@ export class World implements AsyncDisposable {
         { details: { op, after } },
       );
     }
+    const read = await follower.slotHolding(sequence(after + 1), options);
+    if (read === null) throw tooOld(follower.snapshot);
     // The create named the slot behind `after`: where none begins, nothing can be said of it.
-    if ((snapshot.slotOf(after + 1)?.first ?? after + 1) !== after + 1) {
+    if (read.slot.first !== after + 1) {
       throw new RangeError(`no slot follows ${after}; no answer has named it`);
     }
-    const read = await follower.slotAt(sequence(after + 1), options);
-    if (read === null) throw tooOld(follower.snapshot);
     const index = read.slot.entries.findIndex((entry) => isMutation(entry) && entry.op === op);
     if (index < 0) return null;
-    const place = { slot: read.slot.first, sequence: sequence(read.slot.first + index) };
+    const place = { op, slot: read.slot.first, sequence: sequence(read.slot.first + index) };
     return recall(this.#parts, snapshot, place, options);
   }
 
@@ -185,7 +185,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * The entries of the log from a sequence on, up to the tip of now. One `get` for each slot.
+   * The entries of the log from a sequence on, up to the tip of now. One `get` for each slot, and
+   * one list when the first lies before the checkpoint that this store loaded.
    * @throws StoreError `RESYNC` below the floor, naming the oldest and the newest sequence
    */
   async *entries(from: number, options: CallOptions = {}): AsyncGenerator<LogEntry> {
@@ -193,9 +194,12 @@ export class World implements AsyncDisposable {
     const snapshot = await follower.atTip({ signal: options.signal });
     const { tip } = snapshot;
     if (from < snapshot.control.floor.at) throw resync(snapshot);
+    const calls = { ...options, lane: 'bulk' } as const;
     for (let at = from; at <= tip.sequence; ) {
-      const first = snapshot.slotOf(at)?.first ?? sequence(at);
-      const read = await follower.slotAt(first, { ...options, lane: 'bulk' });
+      // Only the first may lie inside a slot: each that follows begins one.
+      const read = await (at === from
+        ? follower.slotHolding(sequence(at), calls)
+        : follower.slotAt(sequence(at), calls));
       if (read === null) throw resync(follower.snapshot);
       yield* entriesOf(read.slot, at);
       at = read.slot.last + 1;

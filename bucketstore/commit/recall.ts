@@ -19,6 +19,11 @@ export interface RecallParts {
   readonly bodies: BodyReader;
 }
 
+/** Where an operation's entry is said to be. */
+export interface RecallPlace extends OperationPlace {
+  readonly op: string;
+}
+
 /**
  * What an operation was answered with, for each mutation of its group. One `get` of its slot, and
  * one for each body that is not cached.
@@ -29,7 +34,7 @@ export interface RecallParts {
 export async function recall(
   parts: RecallParts,
   snapshot: Snapshot,
-  place: OperationPlace,
+  place: RecallPlace,
   options: CallOptions,
 ): Promise<readonly MutationResult[]> {
   const read = await parts.follower.slotAt(place.slot, options);
@@ -41,7 +46,10 @@ export async function recall(
   }
   const results: MutationResult[] = [];
   const first = read.slot.entries[place.sequence - read.slot.first];
-  const op = first !== undefined && isMutation(first) ? first.op : '';
+  const { op } = place;
+  if (first === undefined || !isMutation(first) || first.op !== op) {
+    throw integrityError(slotKey(place.slot), `does not hold operation ${op}`);
+  }
   const count = groupSize(read.slot, place.sequence);
   for (let at = place.sequence; at < place.sequence + count; at = sequence(at + 1)) {
     const entry = read.slot.entries[at - read.slot.first];

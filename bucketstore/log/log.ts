@@ -5,7 +5,7 @@ import { readAhead } from '../base/read-ahead.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { bucketFailure } from './failure.ts';
 import { LOG_PREFIX, parseSlotKey, slotKey } from './names.ts';
-import type { Slot } from './records.ts';
+import { SLOT_ENTRIES_MAX, type Slot } from './records.ts';
 import type { Moment } from './sighting.ts';
 import { decodeSlot } from './slot.ts';
 
@@ -37,11 +37,13 @@ export interface ReplayOptions {
    */
   readonly backlog: boolean;
   /**
-   * Asked of every answer about a name before anything is concluded from it; throws to end the
-   * replay.
-   * @param next the name that the slots taken so far make the next one
+   * Asked of every answer about a name before anything is concluded from it. When it is not
+   * believed, `next` has gone on beyond that name; throws to end the replay.
+   * @param next the name that was the next one when it was asked for
    */
-  readonly believe: (next: Sequence, date: number | undefined) => Promise<void>;
+  readonly believe: (next: Sequence, date: number | undefined) => Promise<boolean>;
+  /** The name that is the next one by now: slots may be taken by another way too. */
+  readonly next: () => Sequence;
 }
 
 /** Slots fetched ahead of the one being applied. */
@@ -49,6 +51,8 @@ const READ_AHEAD = 16;
 /** Slots read one by one before a list is worth its price. */
 const SINGLE_READS = 2;
 const LIST_LIMIT = 1000;
+/** Sequence 1 is the genesis, which no slot holds. */
+const FIRST_SLOT = 2;
 
 export class Log {
   readonly #bucket: BlobStore;
@@ -98,10 +102,9 @@ export class Log {
   /**
    * Hands every slot from `next` on to `take`, in order, until a name is missing. `take` returns
    * the sequence after the slot. A name that a list lacks is read directly, so a hole in a list is
-   * never taken for the end of the log.
+   * never taken for the end of the log; nor is one for a hole that has been passed meanwhile.
    * @throws StoreError `INTEGRITY` naming the missing slot when later ones are there; what
-   * `believe`
-   *   throws
+   * `believe` throws
    */
   async replay(
     next: Sequence,
@@ -115,9 +118,9 @@ export class Log {
       for (let reads = 0; reads < SINGLE_READS; reads++) {
         const began = this.#moment();
         const { read, date } = await this.read(expected, { signal, lane: lane(backlog) });
-        await options.believe(expected, date);
-        if (read === null) return { tip: sequence(expected - 1), began, date };
-        expected = take(read);
+        const believed = await options.believe(expected, date);
+        if (believed && read === null) return { tip: sequence(expected - 1), began, date };
+        expected = believed && read !== null ? take(read) : options.next();
       }
     }
   }
@@ -125,9 +128,18 @@ export class Log {
   async #replayListed(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
-    { signal, believe }: ReplayOptions,
+    options: ReplayOptions,
   ): Promise<Sequence> {
+    const { signal } = options;
     let expected = next;
+    const follow = async ({ read, date }: Awaited<ReturnType<Log['read']>>, later: Sequence) => {
+      const asked = expected;
+      const believed = await options.believe(asked, date);
+      expected = options.next();
+      if (!believed || expected > asked) return;
+      if (read === null) throw hole(asked, later);
+      expected = take(read);
+    };
     for await (const names of this.names(next, signal)) {
       const read = (first: Sequence): ReturnType<Log['read']> => {
         return this.read(first, { signal, lane: 'bulk' });
@@ -140,17 +152,8 @@ export class Log {
         // A name inside the range already covered is a stray of a writer that slept: nobody reads
         // it.
         if (expected > name) continue;
-        for (let missing = expected; missing < name; missing = expected) {
-          const missed = await read(missing);
-          await believe(expected, missed.date);
-          if (missed.read === null) throw hole(missing, name);
-          expected = take(missed.read);
-        }
-        if (expected > name) continue;
-        const found = await answer();
-        await believe(expected, found.date);
-        if (found.read === null) throw hole(expected, name);
-        expected = take(found.read);
+        while (expected < name) await follow(await read(expected), name);
+        if (expected === name) await follow(await answer(), name);
       }
     }
     return expected;
@@ -172,6 +175,18 @@ export class Log {
       if (!page.more) return;
       after = last;
     }
+  }
+
+  /**
+   * The highest slot name from which a slot can reach a sequence, or null for none: where the slot
+   * that holds it begins, when nothing is missing. One list.
+   */
+  async firstOf(at: Sequence, { signal }: CallOptions): Promise<Sequence | null> {
+    const from = sequence(Math.max(FIRST_SLOT, at - SLOT_ENTRIES_MAX + 1));
+    for await (const names of this.names(from, signal)) {
+      return names.filter((name) => name <= at).at(-1) ?? null;
+    }
+    return null;
   }
 
   async #list(after: string, signal: AbortSignal | undefined): ReturnType<BlobStore['list']> {

@@ -43,15 +43,20 @@ export function leastElapsed(from: Moment, to: Moment): number {
   return Math.min(...differences(from, to));
 }
 
-/** Whether a sighting may still be relied on at a moment. */
+/** Whether a sighting may still be relied on at a moment, by the clocks that both tell. */
 export function isFresh(sighting: Sighting, now: Moment): boolean {
   return mostElapsed(sighting.at, now) <= FENCE_MS;
+}
+
+/** The later of two moments, by the clock that never goes back; the second of equals. */
+export function laterMoment(a: Moment, b: Moment): Moment {
+  return b.monotonic >= a.monotonic ? b : a;
 }
 
 /** The later of two sightings: of the higher tip, else of the later moment. */
 export function laterSighting(a: Sighting, b: Sighting): Sighting {
   if (a.tip !== b.tip) return a.tip > b.tip ? a : b;
-  return b.at.monotonic >= a.at.monotonic ? b : a;
+  return laterMoment(a.at, b.at) === b.at ? b : a;
 }
 
 function differences(from: Moment, to: Moment): readonly number[] {

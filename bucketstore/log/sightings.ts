@@ -40,11 +40,18 @@ export class Sightings {
 
   /**
    * Notes that the next name was found missing, or was created by this store, by a request that
-   * began at a moment; the service's date comes with its answer.
+   * began at a moment; the service's date comes with its answer. Without one, the date of the
+   * sighting before stays: a clock that has told its time is never left out again.
    */
   note(tip: Sequence, began: Moment, date: number | undefined): void {
-    const sighting = { tip, at: { ...began, date: date ?? null } };
-    this.#newest = this.#newest === null ? sighting : laterSighting(this.#newest, sighting);
+    const newest = this.#newest;
+    const before = newest?.at.date ?? null;
+    if (newest !== null && date === undefined && before !== null) {
+      // That date is later than this look began: it would make it too young.
+      if (newest.at.monotonic > began.monotonic) return;
+    }
+    const sighting = { tip, at: { ...began, date: date ?? before } };
+    this.#newest = newest === null ? sighting : laterSighting(newest, sighting);
   }
 
   /**
@@ -67,14 +74,16 @@ export class Sightings {
 
   /** Whether the newest sighting bears an answer that has just come. No request. */
   bears(date: number | undefined): boolean {
-    return this.#newest !== null && isFresh(this.#newest, this.moment(date));
+    return this.#newest !== null && this.#isFresh(this.#newest, date);
   }
 
   /**
    * Whether an answer about a name behind `tip` that has just come is believed. No request on a
    * fresh sighting; else one list, made now and thus after the answer: when it shows no checkpoint
-   * beyond the tip, no floor above it was ever set and no name behind it ever freed.
-   * @param held the sighting that was relied on; null for none
+   * beyond the tip, no floor above it was ever set and no name behind it ever freed. When it shows
+   * one, what was seen of this tip is void: no create may begin behind it.
+   * @param held the sighting that was relied on, of this tip or a lower one; null for none. One of
+   *   a higher tip says nothing of the names before that
    * @param date the service's, as the answer told it
    * @throws StoreError `UNAVAILABLE`, `LOCATION`, `INTEGRITY` when the list fails: not believed yet
    */
@@ -84,13 +93,20 @@ export class Sightings {
     date: number | undefined,
     options: CallOptions,
   ): Promise<boolean> {
-    if (held !== null && isFresh(this.#latest(held), this.moment(date))) return true;
+    if (held !== null && held.tip <= tip && this.#isFresh(this.#latest(held), date)) return true;
     const began = this.moment();
     const listed = await this.#parts.checkpoints.newest(options);
     const beyond = listed.place !== null && listed.place.sequence > tip;
     publish('bucketstore:fence', () => ({ tip, beyond }));
     if (!beyond) this.note(tip, began, listed.date);
+    else if (this.#newest !== null && this.#newest.tip <= tip) this.#newest = null;
     return !beyond;
+  }
+
+  /** An answer without the date that the sighting has may have slept where only that shows. */
+  #isFresh(sighting: Sighting, date: number | undefined): boolean {
+    if (sighting.at.date !== null && date === undefined) return false;
+    return isFresh(sighting, this.moment(date));
   }
 
   /** A sighting of the same tip made meanwhile is as good. */

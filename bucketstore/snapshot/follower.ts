@@ -8,58 +8,55 @@
  */
 import type { CallOptions } from '../../blob/index.ts';
 import { abortable } from '../base/abortable.ts';
-import type { Clock } from '../base/clock.ts';
 import { publish } from '../base/diagnostics.ts';
 import { integrityError, isStoreError, type StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Log, Missing, ReadSlot } from '../log/log.ts';
 import { slotKey } from '../log/names.ts';
+import { laterMoment, type Moment, mostElapsed, type Sighting } from '../log/sighting.ts';
 import { Fenced, type Sightings } from '../log/sightings.ts';
 import { applySlot } from './apply.ts';
 import type { EnteredSlot, Loaded } from './load.ts';
+import { SharedLook } from './shared-look.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface FollowerParts {
   readonly log: Log;
-  readonly clock: Clock;
   readonly sightings: Sightings;
   /** Loads the state of now from the bucket, as a cold start does. */
   readonly load: (known: Sequence) => Promise<Loaded>;
-  /** Called once for each slot that enters the served state, in order; must not throw. */
-  readonly onSlot: (read: EnteredSlot) => void;
+  /**
+   * Called once for each slot that enters the served state, in order; must not throw. `loaded`: it
+   * came with a whole state, and tells nothing of when it was written.
+   */
+  readonly onSlot: (read: EnteredSlot, how: 'live' | 'loaded') => void;
 }
 
 /** How long a look-up may take, ms. */
 const LOOK_MS = 10_000;
-/**
- * A tip not seen for this long is looked up itself too: a removed newest slot must not go
- * unnoticed.
- */
+/** A tip not seen for so long is looked up itself too: no removed slot must go unnoticed, ms. */
 const TIP_SEEN_MS = 10_000;
-
-interface Look {
-  readonly result: Promise<void>;
-}
 
 export class Follower {
   readonly #parts: FollowerParts;
+  readonly #looks = new SharedLook(() => {
+    return this.#orReload(() => this.#look()).catch((error: unknown) => this.#fail(error));
+  });
   #snapshot: Snapshot;
-  /** Monotonic time before the look that last found the next name missing. */
-  #confirmedAt: number;
-  #tipSeenAt: number;
+  /** Before the look that last found the next name missing. */
+  #confirmed: Moment;
+  #tipSeen: Moment;
   #broken: StoreError | null = null;
-  #running: Look | null = null;
-  #waiting: Look | null = null;
   #reloading: Promise<void> | null = null;
 
   constructor(parts: FollowerParts, loaded: Loaded) {
     const { snapshot, missing } = loaded;
     this.#parts = parts;
     this.#snapshot = snapshot;
-    this.#confirmedAt = missing.began.monotonic;
-    this.#tipSeenAt = missing.began.monotonic;
+    this.#confirmed = missing.began;
+    this.#tipSeen = missing.began;
     parts.sightings.note(missing.tip, missing.began, missing.date);
-    for (const read of loaded.slots) parts.onSlot(read);
+    for (const read of loaded.slots) parts.onSlot(read, 'loaded');
   }
 
   /** The newest state this replica knows. No request. */
@@ -74,19 +71,19 @@ export class Follower {
 
   /** Whether the tip's own slot has not been met for so long that it must be looked up. */
   get tipUnseen(): boolean {
-    return this.#parts.clock.monotonic() - this.#tipSeenAt > TIP_SEEN_MS;
+    return mostElapsed(this.#tipSeen, this.#parts.sightings.moment()) > TIP_SEEN_MS;
   }
 
   /**
    * The state after every commit that was acknowledged before this call, on any replica. One `head`
-   * of the next name, shared with readers that asked before it began; more only when there are new
-   * slots.
+   * of the next name, shared with readers that asked before it began; one more, of the tip's own
+   * slot, when that was not seen for 10 s; more only when there are new slots, or after a sleep.
    * @throws StoreError `UNAVAILABLE`, `LOCATION`, `INTEGRITY`, `SEALED`; the signal's reason when
    * it aborts
    */
   async atTip(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<Snapshot> {
     options.signal?.throwIfAborted();
-    await abortable(this.#nextLook().result, options.signal);
+    await abortable(this.#looks.next(), options.signal);
     return this.#snapshot;
   }
 
@@ -99,26 +96,35 @@ export class Follower {
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Snapshot> {
     options.signal?.throwIfAborted();
-    if (this.#parts.clock.monotonic() - this.#confirmedAt <= ms) return this.#snapshot;
+    const age = mostElapsed(this.#confirmed, this.#parts.sightings.moment());
+    if (age <= ms) return this.#snapshot;
     return this.atTip(options);
   }
 
   /**
    * Reads on until a name is missing, beside any shared look, which another reader's bad luck may
-   * have stalled. At least one `get`. A sighting of the tip is there afterwards.
+   * have stalled. At least one `get`. A sighting of the tip is there afterwards, unless that has
+   * moved on meanwhile.
    */
   async advance(signal: AbortSignal): Promise<void> {
-    await this.#orReload(async () => this.#replay(signal));
+    await this.#orReload(() => this.#replay(signal), signal);
   }
 
-  /** Loads the state of now from the bucket; callers at the same time share it. */
+  /**
+   * Loads the state of now from the bucket; callers at the same time share it, so the state may be
+   * older than the call of one who joins.
+   */
   reload(): Promise<void> {
-    this.#reloading ??= this.#reload()
+    if (this.#reloading !== null) return this.#reloading;
+    const reloading = this.#reload()
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#reloading = null;
       });
-    return this.#reloading;
+    // All who share it may have left by the time it fails.
+    reloading.catch(() => undefined);
+    this.#reloading = reloading;
+    return reloading;
   }
 
   /** Enters a slot that was read and is believed, when it is the next one. */
@@ -137,8 +143,8 @@ export class Follower {
   install(snapshot: Snapshot, read: EnteredSlot): void {
     if (snapshot.tip.sequence <= this.#snapshot.tip.sequence) return;
     this.#snapshot = snapshot;
-    this.#tipSeenAt = this.#parts.clock.monotonic();
-    this.#parts.onSlot(read);
+    this.#tipSeen = this.#parts.sightings.moment();
+    this.#parts.onSlot(read, 'live');
   }
 
   /**
@@ -146,48 +152,28 @@ export class Follower {
    * @throws StoreError `INTEGRITY` naming it when it is gone: nothing may be built on it
    */
   async checkTip(signal?: AbortSignal): Promise<void> {
-    await this.#orReload(() => this.#lookAtTip(signal));
+    await this.#orReload(() => this.#lookAtTip(signal), signal);
   }
 
   async #lookAtTip(signal?: AbortSignal): Promise<void> {
-    const at = this.#parts.clock.monotonic();
-    const slot = this.#snapshot.slotOf(this.#snapshot.tip.sequence);
+    const { log, sightings } = this.#parts;
+    const [at, held, next] = [sightings.moment(), sightings.newest, this.#next()];
+    const slot = this.#snapshot.slotOf(next - 1);
     if (slot === undefined) return;
-    const answer = await this.#parts.log.exists(slot.first, { signal, deadlineMs: LOOK_MS });
-    await this.#believe(this.#next(), answer.date);
+    const answer = await log.exists(slot.first, { signal, deadlineMs: LOOK_MS });
+    // Of a slot that is no longer the newest, nothing follows: it may be collected by now.
+    if (this.#next() !== next || !(await this.#believe(next, answer.date, held))) return;
+    // A checkpoint may stand on this very slot, and a floor behind it have had it collected.
+    if (!answer.found) await this.#replay(signal);
+    if (this.#next() !== next) return;
     if (!answer.found) {
       throw integrityError(slotKey(slot.first), 'the newest slot this store applied is gone');
     }
-    this.#tipSeenAt = at;
+    this.#tipSeen = at;
   }
 
   #next(): Sequence {
     return sequence(this.#snapshot.tip.sequence + 1);
-  }
-
-  /** A look that begins after now: the one that waits its turn, or a new one. */
-  #nextLook(): Look {
-    if (this.#waiting !== null) return this.#waiting;
-    if (this.#running === null) return this.#start();
-    const before = this.#running.result.catch(() => undefined);
-    this.#waiting = { result: before.then(() => this.#start().result) };
-    this.#waiting.result.catch(() => undefined);
-    return this.#waiting;
-  }
-
-  #start(): Look {
-    this.#waiting = null;
-    const look: Look = {
-      result: this.#orReload(() => this.#look())
-        .catch((error: unknown) => this.#fail(error))
-        .finally(() => {
-          if (this.#running === look) this.#running = null;
-        }),
-    };
-    // Readers may all have left by the time it fails.
-    look.result.catch(() => undefined);
-    this.#running = look;
-    return look;
   }
 
   /** A log that does not continue this state: what is served may be another's past. */
@@ -214,49 +200,81 @@ export class Follower {
     return read;
   }
 
-  async #orReload(look: () => Promise<void>): Promise<void> {
-    try {
-      await look();
-    } catch (error) {
-      if (!(error instanceof Fenced)) throw error;
-      await this.reload();
+  /**
+   * The slot that holds a sequence at or below the tip, or null when it has been collected. As
+   * `slotAt`; one list more when it lies before the checkpoint that this state was loaded from.
+   * @throws StoreError `INTEGRITY` when there is none and the floor does not say why
+   */
+  async slotHolding(at: Sequence, options: CallOptions): Promise<ReadSlot | null> {
+    const known = this.#snapshot.slotOf(at)?.first;
+    const first = known ?? (await this.#parts.log.firstOf(at, options)) ?? at;
+    const read = await this.slotAt(first, options);
+    if (read === null || read.slot.last >= at) return read;
+    const missing = slotKey(sequence(read.slot.last + 1));
+    throw integrityError(missing, `missing, and entry ${at} is asked for`);
+  }
+
+  /** Looks, and looks again after a reload: one that was joined may be older than the look. */
+  async #orReload(look: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return await look();
+      } catch (error) {
+        if (!(error instanceof Fenced)) throw error;
+        await abortable(this.reload(), signal);
+      }
     }
   }
 
   async #look(): Promise<void> {
     const began = this.#parts.sightings.moment();
+    const held = this.#parts.sightings.newest;
     const next = this.#next();
     const [answer] = await Promise.all([
       this.#parts.log.exists(next, { deadlineMs: LOOK_MS }),
       this.tipUnseen ? this.#lookAtTip() : null,
     ]);
-    await this.#believe(next, answer.date);
+    const believed = await this.#believe(next, answer.date, held);
     // A slot that this store created after the look began only makes its state newer than the
     // answer.
-    if (answer.found) await this.#replay(undefined);
+    if (answer.found || !believed) await this.#replay(undefined);
     else this.#confirm({ tip: sequence(next - 1), began, date: answer.date });
   }
 
   async #replay(signal: AbortSignal | undefined): Promise<void> {
+    const held = this.#parts.sightings.newest;
     const missing = await this.#parts.log.replay(this.#next(), (read) => this.#take(read), {
       signal,
       backlog: false,
-      believe: (next, date) => this.#believe(next, date),
+      next: () => this.#next(),
+      believe: (next, date) => this.#believe(next, date, held),
     });
     this.#confirm(missing);
   }
 
-  /** @throws Fenced when an answer about a name cannot be believed */
-  async #believe(next: Sequence, date: number | undefined): Promise<void> {
+  /**
+   * Whether an answer about a name is believed. Not when the state has gone on beyond that name by
+   * another way: then it says nothing of this state.
+   * @param held the sighting there was when the name was asked for
+   * @throws Fenced when it cannot be, and the state is still the one that asked
+   */
+  async #believe(
+    next: Sequence,
+    date: number | undefined,
+    held: Sighting | null,
+  ): Promise<boolean> {
     const { sightings } = this.#parts;
+    const { newest } = sightings;
     const tip = sequence(next - 1);
-    const options = { deadlineMs: LOOK_MS };
-    if (!(await sightings.believes(tip, sightings.newest, date, options))) throw new Fenced();
+    const best = newest !== null && newest.tip <= tip ? newest : held;
+    if (await sightings.believes(tip, best, date, { deadlineMs: LOOK_MS })) return true;
+    if (this.#next() > next) return false;
+    throw new Fenced();
   }
 
   #confirm({ tip, began, date }: Missing): void {
     this.#parts.sightings.note(tip, began, date);
-    this.#confirmedAt = Math.max(this.#confirmedAt, began.monotonic);
+    this.#confirmed = laterMoment(this.#confirmed, began);
   }
 
   /** Enters a slot on the way; one that a commit entered meanwhile is passed over. */
@@ -273,7 +291,7 @@ export class Follower {
     const served = this.#snapshot.tip.sequence;
     if (snapshot.tip.sequence <= served) return;
     this.#snapshot = snapshot;
-    this.#tipSeenAt = this.#parts.clock.monotonic();
-    for (const read of slots) if (read.slot.first > served) this.#parts.onSlot(read);
+    this.#tipSeen = this.#parts.sightings.moment();
+    for (const read of slots) if (read.slot.first > served) this.#parts.onSlot(read, 'loaded');
   }
 }

@@ -68,8 +68,10 @@ const AGAIN_MS = 250;
 
 /**
  * The state of now. One `get` of the marker, two lists of records, one list for a thousand slots
- * and one `get` for each. With a source also one list and one `get` of a record, and what the
- * checkpoint's own loading costs; and a list and a `get` for each recent slot before it.
+ * and one `get` for each, and one of the name that is missing. With a source and a checkpoint also
+ * a third list of records, one `get` of a record, and what the checkpoint's own loading costs; and
+ * a list and a `get` for each recent slot before it. All of it again for each time that the world
+ * moved on under its hands.
  * @throws StoreError `INTEGRITY` naming what is missing or wrong; `SEALED`, `UNAVAILABLE`,
  *   `LOCATION`
  */
@@ -105,16 +107,18 @@ async function tryLoad(
   const base = await chooseBase(parts, dead, options);
   let { snapshot } = base;
   const slots: EnteredSlot[] = [];
+  const next = (): Sequence => sequence(snapshot.tip.sequence + 1);
   const take = ({ slot, hash }: ReadSlot): Sequence => {
     snapshot = applySlot(snapshot, slot, hash);
     slots.push({ slot, hash });
-    return sequence(snapshot.tip.sequence + 1);
+    return next();
   };
   // What the names say is judged at the end, all of it at once.
-  const replay = { signal: options.signal, backlog: true, believe: async () => undefined };
+  const { signal } = options;
+  const replay = { signal, backlog: true, believe: async () => true, next };
   let missing: Missing;
   try {
-    missing = await parts.log.replay(sequence(snapshot.tip.sequence + 1), take, replay);
+    missing = await parts.log.replay(next(), take, replay);
   } catch (error) {
     if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
     const { place } = await parts.checkpoints.newest(options);
@@ -127,7 +131,7 @@ async function tryLoad(
     return null;
   }
   const range = { known: options.known, floor: snapshot.control.floor.at };
-  const before = await readRetained(parts.log, base.snapshot.tip, range, options);
+  const before = await readRetained(parts, base.snapshot.tip, range, options);
   return { snapshot, missing, slots: [...before, ...slots] };
 }
 
@@ -141,8 +145,10 @@ async function chooseBase(
   { signal }: LoadOptions,
 ): Promise<Base> {
   const start = await parts.start({ signal });
+  // Before the request, not at its answer: a pause in between must count.
+  const before = moment();
   const { place: first, date } = await checkpoints.newest({ signal });
-  const began = moment(date);
+  const began = { ...before, date: date ?? null };
   const newest = first?.sequence ?? 0;
   if (source !== null && first !== null) {
     for await (const place of checkpoints.all({ signal })) {

@@ -3,14 +3,23 @@
  * operations in them let a request that is sent again get its first answer.
  */
 import type { CallOptions } from '../../blob/index.ts';
+import type { Logger } from '../base/diagnostics.ts';
 import { readAhead } from '../base/read-ahead.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Log, ReadSlot } from '../log/log.ts';
+import { LOG_PREFIX, slotKey } from '../log/names.ts';
 import type { Tip } from './state.ts';
 
 /** Entries read back at most: as many as operations are kept of at least. */
 const ENTRIES_MAX = 65_536;
 const READ_AHEAD = 16;
+
+export interface RetainedParts {
+  readonly log: Log;
+  readonly logger: Logger;
+}
+
+type Row = readonly Pick<ReadSlot, 'slot' | 'hash'>[];
 
 export interface RetainedRange {
   /** Slots up to here need not be read. */
@@ -21,36 +30,60 @@ export interface RetainedRange {
 
 /**
  * The newest unbroken row of slots that ends at a checkpoint's tip, in order, at most 65,536
- * entries. One list for a thousand names and one `get` for each; none when all are known.
+ * entries. One list for a thousand names and one `get` for each; none when all are known. The state
+ * rests on none of them: one that is damaged or cannot be read ends the row before it, with a
+ * warning, and then some operations are not known.
+ * @throws the signal's reason when it aborts
  */
 export async function readRetained(
-  log: Log,
+  parts: RetainedParts,
   tip: Tip,
   { known, floor }: RetainedRange,
   options: CallOptions,
-): Promise<readonly Pick<ReadSlot, 'slot' | 'hash'>[]> {
+): Promise<Row> {
   const from = Math.max(floor, (known ?? 0) + 1, tip.sequence - ENTRIES_MAX + 1);
   if (from > tip.sequence) return [];
+  try {
+    const row = await readRow(parts, sequence(from), tip, options);
+    // Only a row that leads to the very slot that the checkpoint stands on.
+    return row.at(-1)?.hash === tip.hash ? row : [];
+  } catch (error) {
+    skip(parts.logger, LOG_PREFIX, error, options);
+    return [];
+  }
+}
+
+async function readRow(
+  { log, logger }: RetainedParts,
+  from: Sequence,
+  tip: Tip,
+  options: CallOptions,
+): Promise<Row> {
   let row: Pick<ReadSlot, 'slot' | 'hash'>[] = [];
-  for await (const names of log.names(sequence(from), options.signal)) {
+  const read = async (name: Sequence): Promise<ReadSlot | null> => {
+    try {
+      return (await log.read(name, options)).read;
+    } catch (error) {
+      skip(logger, slotKey(name), error, options);
+      return null;
+    }
+  };
+  for await (const names of log.names(from, options.signal)) {
     const covered = names.filter((name) => name <= tip.sequence);
-    const read = (name: Sequence): ReturnType<Log['read']> => log.read(name, options);
-    for await (const answer of readAhead(covered, READ_AHEAD, read)) {
-      if (answer.read === null) continue;
-      const { slot, hash } = answer.read;
+    for await (const found of readAhead(covered, READ_AHEAD, read)) {
+      if (found === null) continue;
+      const { slot, hash } = found;
       // What does not name the one before begins the row anew: only its unbroken end is trusted.
       if (row.at(-1)?.hash !== slot.prev) row = [];
       row.push({ slot, hash });
     }
     if (covered.length < names.length) break;
   }
-  return ends(row, tip);
+  return row;
 }
 
-/** The row, when it leads to the very slot that the checkpoint stands on. */
-function ends(
-  row: readonly Pick<ReadSlot, 'slot' | 'hash'>[],
-  tip: Tip,
-): readonly Pick<ReadSlot, 'slot' | 'hash'>[] {
-  return row.at(-1)?.hash === tip.hash ? row : [];
+/** Warns of what cannot be read. @throws the signal's reason when that is why */
+function skip(logger: Logger, object: string, err: unknown, { signal }: CallOptions): void {
+  signal?.throwIfAborted();
+  logger.warn({ object, err }, 'skipped: operations before the checkpoint may not be known');
 }

@@ -7,6 +7,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { silentLogger } from '../../bucketstore/base/diagnostics.ts';
 import { type Sequence, sequence } from '../../bucketstore/base/sequence.ts';
 import type { World } from '../../bucketstore/index.ts';
 import type { Log } from '../../bucketstore/log/log.ts';
@@ -139,10 +140,10 @@ describe('loading', () => {
         missing: { tip: snapshot.tip.sequence, began, date: 1 },
         slots,
       };
-      const { clock, sightings } = parts;
+      const { sightings } = parts;
       const log = {} as Log;
       const follower = new Follower(
-        { log, clock, sightings, load: async () => failLoad(), onSlot: () => undefined },
+        { log, sightings, load: async () => failLoad(), onSlot: () => undefined },
         loaded,
       );
       return { follower, references: [new WeakRef(loaded), new WeakRef(slots)] };
@@ -164,11 +165,12 @@ describe('loading', () => {
         yield [];
       },
     } as unknown as Log;
+    const parts = { log, logger: silentLogger };
     const tip = { sequence: sequence(100_000), hash: 'tip', time: 1 };
     const range = { known: undefined, floor: 2 };
-    expect(await readRetained(log, tip, range, {})).toEqual([]);
-    expect(await readRetained(log, tip, { known: sequence(99_000), floor: 2 }, {})).toEqual([]);
-    expect(await readRetained(log, tip, { known: sequence(100_000), floor: 2 }, {})).toEqual([]);
+    expect(await readRetained(parts, tip, range, {})).toEqual([]);
+    expect(await readRetained(parts, tip, { known: sequence(99_000), floor: 2 }, {})).toEqual([]);
+    expect(await readRetained(parts, tip, { known: sequence(100_000), floor: 2 }, {})).toEqual([]);
     expect(from).toEqual([100_000 - 65_536 + 1, 99_001]);
   });
 

@@ -100,8 +100,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: SIGHTINGS,
-        find: 'if (held !== null && isFresh(this.#latest(held), this.moment(date))) return true;',
-        replace: 'if (held === held) return true;',
+        find: 'if (held !== null && held.tip <= tip && this.#isFresh(this.#latest(held), date))',
+        replace: 'if (held === held)',
       },
       {
         file: SIGHTINGS,
@@ -211,8 +211,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: FOLLOWER,
-        find: 'this.#confirmedAt = Math.max(this.#confirmedAt, began.monotonic);',
-        replace: 'this.#confirmedAt = this.#parts.clock.monotonic();',
+        find: 'this.#confirmed = laterMoment(this.#confirmed, began);',
+        replace: 'this.#confirmed = this.#parts.sightings.moment();',
       },
     ],
   },
