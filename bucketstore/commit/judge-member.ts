@@ -34,8 +34,9 @@ export async function judgeMember(
       if (problem !== null) throw new StoreError('REJECTED', problem);
     } catch (error) {
       if (error instanceof InvariantError) throw error;
-      // What the bucket could not answer, and what a part of a group saw, is asked again.
-      const lasts = mutations.length === 1 && !(isStoreError(error) && error.kind === 'retry');
+      // What is no fault of the request's own, and what a part of a group saw, is asked again.
+      const own = !isStoreError(error) || error.kind === 'fix-the-call';
+      const lasts = mutations.length === 1 && own;
       return { kind: 'refused', error, inquiry: lasts ? inquiry : null };
     }
   }

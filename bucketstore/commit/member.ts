@@ -9,6 +9,7 @@ import type { Sequence } from '../base/sequence.ts';
 import type { ControlEntry } from '../log/records.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Mutation } from './mutation.ts';
+import { OPERATIONS_MIN, OPERATIONS_MS } from './operations.ts';
 import type { MutationResult } from './result.ts';
 
 export interface MemberOptions {
@@ -18,6 +19,8 @@ export interface MemberOptions {
 }
 
 const ANSWERED = 'answered';
+/** For how long a repeat is known to be one. */
+const WINDOW = `${OPERATIONS_MS / 60_000} minutes or ${OPERATIONS_MIN} entries`;
 
 /**
  * Answered exactly once. Until its slot's create is sent, a passed deadline or an abort means *not
@@ -125,7 +128,9 @@ export class Pending<Result> {
 
   #unknown(after: Sequence, cause: unknown): StoreError {
     const words = this.#openWords === '' ? '' : ` (${this.#openWords})`;
-    const repeat = this.#mayRepeat ? ', or send the request again with the same op' : '';
+    const repeat = this.#mayRepeat
+      ? `, or send the request again with the same op: for ${WINDOW} it gets the first answer`
+      : '';
     return new StoreError(
       'UNKNOWN_OUTCOME',
       `unknown: the commit after sequence ${after} was sent and cannot be answered${words}; ask ` +

@@ -216,7 +216,7 @@ function parseExpected(expected: Expected): Expected {
   return { etag: expected.etag };
 }
 
-/** Whether two requests ask for the same change, conditions apart. */
+/** Whether two requests ask for the same change; metadata and conditions are not compared. */
 export function isSameRequest(a: readonly Mutation[], b: readonly Mutation[]): boolean {
   return a.length === b.length && a.every((one, index) => isSameMutation(one, b[index]));
 }

@@ -21,7 +21,7 @@ interface Kept extends OperationPlace {
 
 /** Kept: the last 65,536 entries or those of 15 minutes, whichever is more, within 16 MiB. */
 export const OPERATIONS_MIN = 65_536;
-const OPERATIONS_MS = 15 * 60 * 1000;
+export const OPERATIONS_MS: number = 15 * 60 * 1000;
 /** Allowance for one operation: its text, its place and its share of the table. */
 const ENTRY_BYTES = 200;
 export const OPERATIONS_MAX: number = Math.floor((16 * 1024 * 1024) / ENTRY_BYTES);
