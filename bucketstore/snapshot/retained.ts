@@ -4,6 +4,7 @@
  */
 import type { CallOptions } from '../../blob/index.ts';
 import type { Logger } from '../base/diagnostics.ts';
+import { isStoreError } from '../base/errors.ts';
 import { readAhead } from '../base/read-ahead.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Log, ReadSlot } from '../log/log.ts';
@@ -31,9 +32,10 @@ export interface RetainedRange {
 /**
  * The newest unbroken row of slots that ends at a checkpoint's tip, in order, at most 65,536
  * entries. One list for a thousand names and one `get` for each; none when all are known. The state
- * rests on none of them: one that is damaged or cannot be read ends the row before it, with a
- * warning, and then some operations are not known.
- * @throws the signal's reason when it aborts
+ * rests on none of them: one that is damaged ends the row before it, with a warning, and then some
+ * operations are not known. One that is only not answered for is no such thing: the load is tried
+ * again, since a repeat of what is not known would be committed twice.
+ * @throws StoreError `UNAVAILABLE`, `LOCATION`; the signal's reason when it aborts
  */
 export async function readRetained(
   parts: RetainedParts,
@@ -48,7 +50,8 @@ export async function readRetained(
     // Only a row that leads to the very slot that the checkpoint stands on.
     return row.at(-1)?.hash === tip.hash ? row : [];
   } catch (error) {
-    skip(parts.logger, LOG_PREFIX, error, options);
+    // A name that is no slot's.
+    skipDamaged(parts.logger, LOG_PREFIX, error);
     return [];
   }
 }
@@ -64,7 +67,7 @@ async function readRow(
     try {
       return (await log.read(name, options)).read;
     } catch (error) {
-      skip(logger, slotKey(name), error, options);
+      skipDamaged(logger, slotKey(name), error);
       return null;
     }
   };
@@ -82,8 +85,8 @@ async function readRow(
   return row;
 }
 
-/** Warns of what cannot be read. @throws the signal's reason when that is why */
-function skip(logger: Logger, object: string, err: unknown, { signal }: CallOptions): void {
-  signal?.throwIfAborted();
-  logger.warn({ object, err }, 'skipped: operations before the checkpoint may not be known');
+/** Warns of what is no slot. @throws what else kept it from being read */
+function skipDamaged(logger: Logger, object: string, err: unknown): void {
+  if (!isStoreError(err) || err.code !== 'INTEGRITY') throw err;
+  logger.warn({ object, err }, 'skipped: operations up to it are not known here');
 }

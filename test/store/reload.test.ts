@@ -6,7 +6,6 @@
  * the objects of checkpoints are held by the test.
  */
 import { describe, expect, test } from 'vitest';
-import type { BlobStore } from '../../blob/blob.ts';
 import { silentLogger } from '../../bucketstore/base/diagnostics.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';
 import { verifyWorld, type World } from '../../bucketstore/index.ts';
@@ -101,35 +100,17 @@ test.each(['advance', 'checkTip'] as const)(
 );
 
 describe('a slot before the checkpoint', () => {
-  const troubles: readonly [string, (bench: WorldBench, key: string) => Promise<BlobStore>][] = [
-    [
-      'that is damaged',
-      async (bench, key) => {
-        await bench.put(key, 'no slot');
-        return bench.bucket;
-      },
-    ],
-    [
-      'that cannot be read',
-      async ({ bucket, clock }, key) => {
-        const only = (one: string): boolean => one === key;
-        const rules = [{ operation: 'get', key: only, fault: unavailable(), times: 99 }] as const;
-        return withFaults(bucket, rules, { timing: clock }).store;
-      },
-    ],
-  ];
-
-  test.each(troubles)('%s keeps no world from opening, and is warned of', async (_, trouble) => {
+  test('that is damaged keeps no world from opening, and is warned of', async () => {
     const { bench, shelf, writer } = await scene();
     await writes(bench, writer, 3);
     await bench.run(put(writer.world, '/known.md', OP));
     await shelf.checkpoint(writer);
     await writes(bench, writer, 1);
     const key = slotKey(sequence(3));
-    const bucket = await trouble(bench, key);
+    await bench.put(key, 'no slot');
     const warned: unknown[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => warned.push(fields) };
-    const store = await bench.store({ bucket, checkpoints: shelf, logger });
+    const store = await bench.store({ checkpoints: shelf, logger });
     expect(tipOf(store)).toBe(tipOf(writer));
     expect(warned).toMatchObject([{ object: key }]);
     // Behind it the row is whole: this operation is known.
@@ -137,16 +118,35 @@ describe('a slot before the checkpoint', () => {
     expect(tipOf(store)).toBe(tipOf(writer));
   });
 
-  test('whose list cannot be had either', async () => {
+  test('whose neighbour is a foreign object opens too', async () => {
     const { bench, shelf, writer } = await scene();
     await writes(bench, writer, 3);
     await shelf.checkpoint(writer);
-    const key = (one: string): boolean => one === LOG_PREFIX;
-    // The first is the one behind the checkpoint.
-    const rules = [{ operation: 'list', key, fault: unavailable(), skip: 1, times: 99 }] as const;
-    const bucket = withFaults(bench.bucket, rules, { timing: bench.clock }).store;
-    expect(tipOf(await bench.store({ bucket, checkpoints: shelf }))).toBe(tipOf(writer));
+    await bench.put(`${slotKey(sequence(3))}.copy`, 'foreign');
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => warned.push(fields) };
+    const store = await bench.store({ checkpoints: shelf, logger });
+    expect(tipOf(store)).toBe(tipOf(writer));
+    expect(warned).toMatchObject([{ object: LOG_PREFIX }]);
   });
+
+  test.each(['get', 'list'] as const)(
+    'that a %s does not answer for is never skipped',
+    async (operation) => {
+      const { bench, shelf, writer } = await scene();
+      await bench.run(put(writer.world, '/known.md', OP));
+      await writes(bench, writer, 3);
+      await shelf.checkpoint(writer);
+      const name = operation === 'get' ? slotKey(sequence(3)) : LOG_PREFIX;
+      // The first list is the one behind the checkpoint.
+      const skip = operation === 'get' ? 0 : 1;
+      const key = (one: string): boolean => one === name;
+      const rules = [{ operation, key, fault: unavailable(), skip, times: 99 }] as const;
+      const bucket = withFaults(bench.bucket, rules, { timing: bench.clock }).store;
+      const opening = bench.open({ bucket, checkpoints: shelf });
+      expect(await failureOf(opening)).toMatchObject({ code: 'UNAVAILABLE' });
+    },
+  );
 
   test('is not waited for by an opening that is given up', async () => {
     const { bench, shelf, writer } = await scene();
