@@ -34,7 +34,6 @@ export interface DiagnosticEvents {
   'bucketstore:lost': { readonly world: string; readonly store: string; readonly first: number };
   /** A batch that did not commit was carried over to another tip; counts of requests. */
   'bucketstore:rebase': {
-    readonly world: string;
     readonly store: string;
     readonly kept: number;
     readonly rebuilt: number;

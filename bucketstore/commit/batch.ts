@@ -13,7 +13,6 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { BuiltMutation } from './build-mutation.ts';
 import type { Inquiry } from './inquiry.ts';
 import type { Member, Request } from './member.ts';
-import type { OperationPlace } from './operations.ts';
 import type { MutationResult } from './result.ts';
 
 /** A mutation as it was judged, wherever its entry will lie. */
@@ -42,16 +41,7 @@ export type Judged =
       readonly kind: 'refused';
       readonly error: unknown;
       readonly verdict: Verdict;
-    }
-  /** Its operation is in the log already. */
-  | { readonly member: Member; readonly kind: 'repeat'; readonly place: OperationPlace };
-
-/** A stored version that must be in the bucket before the slot. */
-export interface Staged {
-  readonly member: Member;
-  readonly storedHash: string;
-  readonly bytes: Uint8Array;
-}
+    };
 
 /** What a slot is made of. */
 export interface Candidate {
@@ -62,7 +52,6 @@ export interface Candidate {
   /** The canonical text of each. */
   readonly texts: readonly string[];
   readonly bodies: readonly SlotBody[];
-  readonly staged: readonly Staged[];
   /** Whose entries these are. */
   readonly requests: readonly Request[];
 }
@@ -79,12 +68,14 @@ const INLINED_ITEM_BYTES = 100;
 
 /** What is left of a slot's limits. */
 export class SlotRoom {
+  readonly #entriesMax: number;
   #entries = 0;
   #headerBytes = HEADER_ROOM;
   #inlinedBytes = 0;
 
-  get inlinedBytes(): number {
-    return this.#inlinedBytes;
+  /** @param entriesMax what a slot may get; a group that is larger has one for itself */
+  constructor(entriesMax: number = SLOT_ENTRIES_MAX) {
+    this.#entriesMax = entriesMax;
   }
 
   /** Takes room for entries and bodies; false, and takes none, when there is not enough. */
@@ -93,7 +84,7 @@ export class SlotRoom {
     const entries = this.#entries + texts.length;
     const inlined = this.#inlinedBytes + inlinedBytes;
     const fits =
-      entries <= SLOT_ENTRIES_MAX &&
+      (entries <= this.#entriesMax || this.#entries === 0) &&
       header <= SLOT_HEADER_BYTES_MAX &&
       inlined <= SLOT_INLINED_BYTES_MAX;
     if (!fits) return false;
@@ -105,20 +96,21 @@ export class SlotRoom {
 }
 
 /** @throws StoreError `SIZE_LIMIT` for entries that no slot has room for */
-function headerBytes(texts: readonly string[]): number {
-  let header = 0;
+export function assertFits(texts: readonly string[]): void {
   for (const text of texts) {
     const bytes = Buffer.byteLength(text);
-    if (bytes > ENTRY_BYTES_MAX) {
-      throw new StoreError(
-        'SIZE_LIMIT',
-        `path and metadata take ${bytes} bytes in the log, and an entry has ${ENTRY_BYTES_MAX}`,
-      );
-    }
-    header += bytes + 1 + INLINED_ITEM_BYTES;
+    if (bytes <= ENTRY_BYTES_MAX) continue;
+    throw new StoreError(
+      'SIZE_LIMIT',
+      `path and metadata take ${bytes} bytes in the log, and an entry has ${ENTRY_BYTES_MAX}`,
+    );
   }
+  const header = headerBytes(texts);
   if (header + HEADER_ROOM > SLOT_HEADER_BYTES_MAX) {
     throw new StoreError('SIZE_LIMIT', `a group of ${texts.length} that takes ${header} bytes`);
   }
-  return header;
+}
+
+function headerBytes(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1 + INLINED_ITEM_BYTES, 0);
 }

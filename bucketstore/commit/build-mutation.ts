@@ -88,9 +88,14 @@ export class MutationBuilder {
     }
   }
 
-  /** Takes over what an earlier batch built: members behind it may read its body. */
+  /** Takes a built mutation into the batches ahead: members behind it may read its body. */
   keep({ entry, stored }: BuiltMutation): void {
     if (entry?.kind === 'write' && stored !== null) this.#pending.add(entry.storedHash, stored);
+  }
+
+  /** A kept mutation is committed. */
+  drop({ entry, stored }: BuiltMutation): void {
+    if (entry?.kind === 'write' && stored !== null) this.#pending.drop(entry.storedHash);
   }
 
   async #write(
@@ -123,7 +128,6 @@ export class MutationBuilder {
     if (admitting !== undefined) await abortable(admitting, request.answered);
     await askCaller(mutation, reader, prepared, request);
     const { entry, stored, body, metadata, pruned } = prepared;
-    this.#pending.add(entry.storedHash, stored);
     const made = { ...infoOf(entry.path, entry, false, metadata), body };
     const result = { committed: true, op, sequence: null, document: made, pruned };
     return { entry, stored, result };
@@ -188,24 +192,20 @@ function currentInfo(state: Snapshot, path: string): DocumentInfo {
 }
 
 /**
- * Reads what the appends of a batch will ask for, all at once, so that building does not wait for
- * one after another. What fails is met again by its own member.
+ * Reads what the appends of a request will ask for while it waits, so that building does not wait
+ * for it. What fails is met again when the request is judged.
  */
-export async function warm(
+export function warm(
   bodies: BodySource,
-  base: Snapshot,
-  members: readonly Pick<Member, 'mutations' | 'answered'>[],
-): Promise<void> {
-  const reads = members.flatMap((member) =>
-    member.mutations.flatMap(({ kind, path }) => {
-      const record = kind === 'append' ? base.document(path)?.current : undefined;
-      if (record === undefined) return [];
-      const { answered } = member;
-      const options = { signal: answered, lane: 'commit' } as const;
-      return [abortable(bodies.read(base, record, options), answered).catch(() => undefined)];
-    }),
-  );
-  if (reads.length > 0) await Promise.all(reads);
+  state: Snapshot,
+  request: Pick<Member, 'mutations' | 'answered'>,
+): void {
+  for (const { kind, path } of request.mutations) {
+    const record = kind === 'append' ? state.document(path)?.current : undefined;
+    if (record === undefined) continue;
+    const options = { signal: request.answered, lane: 'commit' } as const;
+    void bodies.read(state, record, options).catch(() => undefined);
+  }
 }
 
 function unchanged(op: string, document: DocumentState, body: Uint8Array): BuiltMutation {

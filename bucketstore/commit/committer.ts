@@ -1,72 +1,46 @@
 /**
- * The loop that turns requests into slots: one for each world in each store. One slot at a time; a
- * batch that loses its name is still at the head of the queue, and is carried over to the new tip.
+ * Where requests for a change come in: admission, the bounds of what may wait, repeats, and the
+ * end. What becomes of them is the loop's (`commit-loop.ts`).
  */
 import { abortable } from '../base/abortable.ts';
-import { publish } from '../base/diagnostics.ts';
+import { after } from '../base/clock.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
-import { type Sequence, sequence } from '../base/sequence.ts';
-import { answerAll, verdictsOf } from './answers.ts';
-import type { Batch, Candidate, Verdict } from './batch.ts';
-import { type BuildParts, buildBatch, type Carried, type Earlier } from './build.ts';
-import { judgeControl } from './control-candidate.ts';
-import { Control, type ControlJudge, Member, type MemberOptions } from './member.ts';
-import { isSameRequest, type Mutation } from './mutation.ts';
-import type { Operations } from './operations.ts';
-import { BatchLimit, type Fairness } from './pacing.ts';
-import { PolicyGate } from './policy-gate.ts';
-import { Queue, type QueueBounds } from './queue.ts';
-import { operationReused, type Recall, Repeats } from './repeats.ts';
-import type { MutationResult } from './result.ts';
+import type { Sequence } from '../base/sequence.ts';
+import { warm } from './build-mutation.ts';
+import { CommitLoop, type CommitLoopParts, type CommitLoopSettings } from './commit-loop.ts';
 import {
-  isBroken,
-  SLEPT,
-  SlotWriter,
-  type SlotWriterParts,
-  type WriteOutcome,
-} from './slot-writer.ts';
+  Control,
+  type ControlJudge,
+  Member,
+  type MemberOptions,
+  overdue,
+  type Pending,
+} from './member.ts';
+import { isSameRequest, type Mutation } from './mutation.ts';
+import { Queue, type QueueBounds, type Queued } from './queue.ts';
+import { operationReused } from './repeats.ts';
+import type { MutationResult } from './result.ts';
 
-export interface CommitterParts extends Omit<SlotWriterParts, 'ended'> {
-  readonly operations: Operations;
-  readonly fairness: Fairness;
-  readonly recall: Recall;
-}
+export type CommitterParts = Omit<CommitLoopParts, 'ended' | 'queue' | 'onBroken'>;
 
-export interface CommitterSettings {
+export interface CommitterSettings extends CommitLoopSettings {
   readonly queue: QueueBounds;
-  readonly batchMax: number;
-  readonly build: BuildParts['settings'];
 }
-
-const NOTHING: ReadonlyMap<Member, Verdict> = new Map();
 
 export class Committer {
   readonly #parts: CommitterParts;
-  readonly #settings: CommitterSettings;
   readonly #queue: Queue;
-  readonly #limit: BatchLimit;
-  readonly #writer: SlotWriter;
-  readonly #policy: PolicyGate;
+  readonly #loop: CommitLoop;
   readonly #ended = new AbortController();
-  /** Requests sent again whose first create was out when they came. */
-  readonly #twins = new Set<Member>();
-  readonly #repeats: Repeats;
-  /** What the batch that was built last and did not commit was judged to be. */
-  #earlier: Earlier = NOTHING;
-  #loop: Promise<void> | null = null;
-  /** Monotonic time before which others have their turn. */
-  #turnAt = 0;
   /** Why no further request is taken; null while they are. */
   #closed: StoreError | null = null;
 
   constructor(parts: CommitterParts, settings: CommitterSettings) {
     this.#parts = parts;
-    this.#settings = settings;
     this.#queue = new Queue(settings.queue);
-    this.#limit = new BatchLimit(settings.batchMax);
-    this.#repeats = new Repeats(parts.recall);
-    this.#policy = new PolicyGate(settings.build.requirePolicy);
-    this.#writer = new SlotWriter({ ...parts, ended: this.#ended.signal });
+    const onBroken = (error: unknown): void => this.#fail(error);
+    const own = { queue: this.#queue, ended: this.#ended.signal, onBroken };
+    this.#loop = new CommitLoop({ ...parts, ...own }, settings);
   }
 
   /** Requests that wait for an answer. */
@@ -84,22 +58,16 @@ export class Committer {
     mutations: readonly Mutation[],
     options: MemberOptions,
   ): Promise<readonly MutationResult[]> {
-    if (this.#closed !== null) throw this.#closed;
-    options.signal?.throwIfAborted();
     const twin = this.#queue.find(mutations[0]?.op ?? '');
     if (twin !== undefined) {
       if (!isSameRequest(twin.mutations, mutations)) throw operationReused(twin.op);
-      return abortable(twin.result, options.signal);
+      return this.#share(twin, options);
     }
+    this.#admit(options);
     const member = new Member(mutations, this.#parts.clock, options);
-    this.#noteOpen(member);
-    try {
-      this.#queue.add(member);
-    } catch (error) {
-      member.fail(error);
-    }
-    this.#loop ??= this.#run();
-    return member.result;
+    this.#loop.noteOpen(member);
+    warm(this.#parts.bodies, this.#parts.follower.snapshot, member);
+    return this.#enqueue(member);
   }
 
   /**
@@ -110,19 +78,46 @@ export class Committer {
    * @throws StoreError as `submit`; what `judge` throws
    */
   async control(op: string, judge: ControlJudge, options: MemberOptions): Promise<Sequence | null> {
-    if (this.#closed !== null) throw this.#closed;
-    const control = new Control(op, judge, this.#parts.clock, options);
-    this.#queue.add(control);
-    this.#loop ??= this.#run();
-    return control.result;
+    this.#admit(options);
+    return this.#enqueue(new Control(op, judge, this.#parts.clock, options));
   }
 
-  /** A request sent again while its first create is out cannot be told *not committed*. */
-  #noteOpen(member: Member): void {
-    const { open } = this.#writer;
-    if (open === null || !open.ops.has(member.op)) return;
-    member.sent(open.after);
-    this.#twins.add(member);
+  #admit({ signal }: MemberOptions): void {
+    if (this.#closed !== null) throw this.#closed;
+    signal?.throwIfAborted();
+  }
+
+  #enqueue<Result>(request: Queued & Pending<Result>): Promise<Result> {
+    try {
+      this.#queue.add(request);
+      this.#loop.wake();
+    } catch (error) {
+      request.fail(error);
+    }
+    return request.result;
+  }
+
+  /**
+   * The answer of a request with the same operation that waits already, within the time that its
+   * repeat has. When the first leaves, the repeat goes on by itself.
+   */
+  async #share(twin: Member, options: MemberOptions): Promise<readonly MutationResult[]> {
+    const { clock } = this.#parts;
+    const { signal, deadlineMs } = options;
+    const since = clock.monotonic();
+    const late = new AbortController();
+    const stop = after(clock, deadlineMs, () => late.abort());
+    try {
+      return await abortable(abortable(twin.result, late.signal), signal);
+    } catch (error) {
+      if (signal?.aborted === true) throw twin.told(signal.reason);
+      if (late.signal.aborted) throw twin.told(overdue(deadlineMs));
+      const leftMs = deadlineMs - (clock.monotonic() - since);
+      if (!twin.hasLeft || leftMs <= 0) throw error;
+      return this.submit(twin.mutations, { signal, deadlineMs: leftMs });
+    } finally {
+      stop();
+    }
   }
 
   /**
@@ -137,8 +132,7 @@ export class Committer {
       () => this.#end(),
       () => undefined,
     );
-    await this.#loop;
-    await this.#repeats.done();
+    await this.#loop.done();
     drained.abort();
     await limit;
     this.#end();
@@ -147,42 +141,6 @@ export class Committer {
   #end(): void {
     this.#queue.failAll(this.#closed);
     this.#ended.abort(this.#closed);
-  }
-
-  async #run(): Promise<void> {
-    // One turn, so that requests of the same moment share the first batch.
-    await Promise.resolve();
-    try {
-      while (!this.#ended.signal.aborted && this.#queue.size > 0) {
-        await this.#yield();
-        const next = this.#queue.head(this.#limit.now);
-        if (!(next instanceof Control) && next.length === 0) break;
-        if (await this.#commitNext(next)) this.#noteWin();
-      }
-    } catch (error) {
-      this.#fail(error);
-    } finally {
-      this.#earlier = NOTHING;
-      this.#loop = null;
-    }
-  }
-
-  /**
-   * After a win others have their turn, also when nothing waits here just then: a client that sends
-   * its next write at once would else win again and again.
-   */
-  #noteWin(): void {
-    const { clock, random, fairness } = this.#parts;
-    const now = clock.monotonic();
-    const full = this.#queue.size >= this.#limit.now;
-    this.#turnAt = now + fairness.waitMs(now, full, random.number());
-  }
-
-  /** Waits until it is this store's turn. */
-  async #yield(): Promise<void> {
-    const { clock } = this.#parts;
-    const ms = this.#turnAt - clock.monotonic();
-    if (ms > 0) await clock.sleep(ms, { signal: this.#ended.signal }).catch(() => undefined);
   }
 
   /**
@@ -197,82 +155,5 @@ export class Committer {
       { cause: error, details: known?.details ?? {} },
     );
     this.#queue.failAll(this.#closed);
-  }
-
-  /** @returns whether a slot was won */
-  async #commitNext(next: Control | readonly Member[]): Promise<boolean> {
-    try {
-      return next instanceof Control ? await this.#commitOne(next) : await this.#commit(next);
-    } catch (error) {
-      if (isBroken(error)) throw error;
-      // The bucket refuses or does not answer, and nothing of theirs is open: they may try again.
-      for (const request of next instanceof Control ? [next] : next) request.fail(error);
-      return false;
-    }
-  }
-
-  async #commit(members: readonly Member[]): Promise<boolean> {
-    const { follower, clock, bodies, operations, fairness } = this.#parts;
-    const settings = this.#settings.build;
-    const policy = this.#policy;
-    const parts: BuildParts = { bodies, operations, policy, settings, now: () => clock.now() };
-    const batch = await buildBatch(parts, follower.snapshot, members, this.#earlier);
-    this.#noteCarried(batch.carried);
-    this.#earlier = verdictsOf(batch.judged);
-    this.#repeats.answer(batch.judged);
-    if (batch.entries.length === 0) {
-      await this.#answerAtTip(batch);
-      return false;
-    }
-    const written = await this.#write(batch);
-    if (written.outcome !== 'won') return false;
-    fairness.took(written.createMs);
-    this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length, batch.full);
-    answerAll(batch.judged);
-    this.#earlier = NOTHING;
-    return true;
-  }
-
-  /** A control entry is judged at exactly the tip it follows, and never carried over. */
-  async #commitOne(control: Control): Promise<boolean> {
-    const base = await this.#parts.follower.atTip({ signal: control.answered });
-    const candidate = judgeControl(base, control);
-    if (candidate === null) return false;
-    const written = await this.#write(candidate);
-    if (written.outcome !== 'won') return false;
-    control.answer(sequence(base.tip.sequence + 1));
-    return true;
-  }
-
-  async #write(candidate: Candidate): Promise<WriteOutcome> {
-    let outcome: WriteOutcome['outcome'] = 'left';
-    try {
-      const written = await this.#writer.write(candidate);
-      outcome = written.outcome;
-      return written;
-    } finally {
-      for (const twin of this.#twins) {
-        if (outcome === 'fenced') twin.giveUp(SLEPT);
-        // What was not won is not in the log, so its repeats are requests like any other again.
-        else if (outcome !== 'won' && !this.#ended.signal.aborted) twin.settled();
-      }
-      this.#twins.clear();
-    }
-  }
-
-  #noteCarried(carried: Carried): void {
-    if (carried.kept + carried.rebuilt === 0) return;
-    const { storeId: store, follower } = this.#parts;
-    const world = follower.snapshot.identity.worldId;
-    publish('bucketstore:rebase', () => ({ world, store, ...carried }));
-  }
-
-  /**
-   * Answers that commit nothing are judgements on a state: given only when that is still the tip.
-   */
-  async #answerAtTip(batch: Batch): Promise<void> {
-    if (batch.judged.every(({ kind }) => kind === 'repeat')) return;
-    const snapshot = await this.#parts.follower.atTip({ signal: this.#ended.signal });
-    if (snapshot.tip.sequence === batch.base.tip.sequence) answerAll(batch.judged);
   }
 }

@@ -3,12 +3,13 @@ import { InvariantError } from '../base/assert.ts';
 import { StoreError } from '../base/errors.ts';
 import { sequence } from '../base/sequence.ts';
 import { entryText } from '../log/entry-codec.ts';
-import type { ControlEntry, SealEntry } from '../log/records.ts';
+import type { ControlEntry } from '../log/records.ts';
 import { applyEntry } from '../snapshot/apply.ts';
 import { SnapshotDraft } from '../snapshot/draft.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Candidate } from './batch.ts';
 import type { Control } from './member.ts';
+import { sealedError } from './sealed.ts';
 
 /**
  * The candidate that a control entry's judge asks for on a state; null when it asks for none or
@@ -39,16 +40,6 @@ function candidateOf(base: Snapshot, entry: ControlEntry, control: Control): Can
     entries: [entry],
     texts: [entryText(entry)],
     bodies: [],
-    staged: [],
     requests: [control],
   };
-}
-
-/** What every request is answered with that comes behind a seal. */
-export function sealedError({ reason, successor, location }: SealEntry): StoreError {
-  const goesOn = location ?? successor;
-  const words = goesOn === undefined ? '' : `; it goes on at ${goesOn}`;
-  return new StoreError('SEALED', `not committed: the world is sealed here (${reason})${words}`, {
-    details: successor === undefined ? {} : { successor },
-  });
 }

@@ -22,14 +22,30 @@ export async function judgeMember(
   member: Member,
   at: Sequence,
 ): Promise<Verdict> {
+  const judged: JudgedMutation[] = [];
+  try {
+    return await judgeEach(builder, state, member, at, judged);
+  } finally {
+    // Those of a group were kept for each other only: whoever takes the member keeps them anew.
+    if (member.mutations.length > 1) for (const one of judged) builder.drop(one);
+  }
+}
+
+async function judgeEach(
+  builder: MutationBuilder,
+  state: Snapshot,
+  member: Member,
+  at: Sequence,
+  judged: JudgedMutation[],
+): Promise<Verdict> {
   const { mutations } = member;
   const trial = trialOf(state, mutations.length);
-  const judged: JudgedMutation[] = [];
   for (const [index, mutation] of mutations.entries()) {
     const inquiry = new Inquiry();
     try {
       const built = await builder.build(trial ?? state, mutation, inquiry, member);
       judged.push({ ...built, inquiry });
+      if (trial !== null) builder.keep(built);
       const problem = applyTrial(trial, built.entry, at, index);
       if (problem !== null) throw new StoreError('REJECTED', problem);
     } catch (error) {

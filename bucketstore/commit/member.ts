@@ -41,6 +41,7 @@ export class Pending<Result> {
   #after: Sequence | null = null;
   #openWords = '';
   #mayRepeat = true;
+  #hasLeft = false;
 
   constructor(op: string, bytes: number, clock: Clock, options: MemberOptions) {
     this.op = op;
@@ -111,8 +112,17 @@ export class Pending<Result> {
 
   /** Answers with an error, or with *unknown* when its create is open. */
   fail(error: unknown): void {
-    const after = this.#after;
-    this.#settle(() => this.#reject(after === null ? error : this.#unknown(after, error)));
+    this.#settle(() => this.#reject(this.told(error)));
+  }
+
+  /** What it would be answered now if it failed for a reason. */
+  told(error: unknown): unknown {
+    return this.#after === null ? error : this.#unknown(this.#after, error);
+  }
+
+  /** Whether it did not wait to the end: its own signal aborted, or its own deadline passed. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
   }
 
   #settle(act: () => void): void {
@@ -140,15 +150,19 @@ export class Pending<Result> {
   }
 
   #watch(clock: Clock, { signal, deadlineMs }: MemberOptions): void {
-    if (signal !== undefined) this.onAnswered(onAbort(signal, () => this.fail(signal.reason)));
-    this.onAnswered(after(clock, deadlineMs, () => this.fail(overdue(deadlineMs))));
+    const leave = (error: unknown): void => {
+      this.#hasLeft = !this.#isAnswered;
+      this.fail(error);
+    };
+    if (signal !== undefined) this.onAnswered(onAbort(signal, () => leave(signal.reason)));
+    this.onAnswered(after(clock, deadlineMs, () => leave(overdue(deadlineMs))));
   }
 }
 
 /** A request of any kind, as whoever writes its slot sees it. */
 export type Request = Pick<
   Pending<never>,
-  'op' | 'isAnswered' | 'answered' | 'sent' | 'unresolved' | 'settled' | 'giveUp'
+  'op' | 'isAnswered' | 'answered' | 'sent' | 'unresolved' | 'settled' | 'giveUp' | 'fail'
 >;
 
 /** Mutations that commit together. */
@@ -182,7 +196,8 @@ export class Control extends Pending<Sequence | null> {
 
 const CONTROL_BYTES = 4096;
 
-function overdue(deadlineMs: number): StoreError {
+/** Not committed: it waited too long for its turn. */
+export function overdue(deadlineMs: number): StoreError {
   return new StoreError(
     'OVERLOADED',
     `not committed: the request waited ${deadlineMs} ms for its turn; try again later`,

@@ -35,6 +35,8 @@ const RIVAL_MS = 3_000;
 const FULL_WAIT_MS = 30;
 /** Part of the wait that is chance, so that stores do not march in step. */
 const SPREAD = 0.25;
+/** No wait is longer, ms: a slow create must not idle the store. */
+const WAIT_MS_MAX = 1_000;
 /** Weight of the newest create in the running mean. */
 const NEWEST = 0.125;
 
@@ -79,7 +81,8 @@ export class Fairness {
     const rivals = this.#rivals.size;
     if (rivals === 0) return 0;
     if (nextIsFull) return chance * FULL_WAIT_MS;
-    return rivals * this.#createMs * (1 - SPREAD + 2 * SPREAD * chance);
+    const turns = rivals * this.#createMs * (1 - SPREAD + 2 * SPREAD * chance);
+    return Math.min(turns, WAIT_MS_MAX);
   }
 
   #forget(now: number): void {

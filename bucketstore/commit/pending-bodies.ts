@@ -1,22 +1,38 @@
 /**
- * Stored versions that a batch has built and nobody can read yet, in front of those in the bucket.
+ * Stored versions that have been built and are not committed, in front of those in the bucket.
  */
 import type { CallOptions } from '../../blob/index.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { VersionRecord } from '../snapshot/state.ts';
 
-/** Lives as long as its batch, and holds no more than the batch does. */
+/** Holds no more than the batches that are built ahead do. */
 export class PendingBodies implements BodySource {
   readonly #committed: BodySource;
-  readonly #pending = new Map<string, Uint8Array>();
+  readonly #pending = new Map<string, { readonly stored: Uint8Array; holders: number }>();
 
   constructor(committed: BodySource) {
     this.#committed = committed;
   }
 
+  /** Versions held now (I17). */
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Two documents may have the very same version, so each `add` needs its `drop`. */
   add(storedHash: string, stored: Uint8Array): void {
-    this.#pending.set(storedHash, stored);
+    const held = this.#pending.get(storedHash);
+    if (held === undefined) this.#pending.set(storedHash, { stored, holders: 1 });
+    else held.holders += 1;
+  }
+
+  /** The version is committed, and found where the log says. */
+  drop(storedHash: string): void {
+    const held = this.#pending.get(storedHash);
+    if (held === undefined) return;
+    held.holders -= 1;
+    if (held.holders === 0) this.#pending.delete(storedHash);
   }
 
   async read(
@@ -24,7 +40,7 @@ export class PendingBodies implements BodySource {
     record: VersionRecord,
     options?: CallOptions,
   ): Promise<Uint8Array> {
-    const pending = this.#pending.get(record.storedHash);
+    const pending = this.#pending.get(record.storedHash)?.stored;
     return pending ?? this.#committed.read(snapshot, record, options);
   }
 
@@ -33,7 +49,7 @@ export class PendingBodies implements BodySource {
     record: VersionRecord,
     options?: CallOptions,
   ): Promise<Uint8Array> {
-    const pending = this.#pending.get(record.storedHash);
+    const pending = this.#pending.get(record.storedHash)?.stored;
     return pending ?? this.#committed.readUnverified(snapshot, record, options);
   }
 }

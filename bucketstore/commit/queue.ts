@@ -1,23 +1,28 @@
 /** The requests of one world that wait for an answer, in order of arrival, bounded (I17). */
 import { StoreError } from '../base/errors.ts';
-import { Control, Member } from './member.ts';
+import { type Control, Member } from './member.ts';
 
 export interface QueueBounds {
   readonly members: number;
   readonly bytes: number;
 }
 
-/** What waits: a member of the next batch, or a control entry, which is a batch by itself. */
+/** What waits: a member of a batch, or a control entry, which is a batch by itself. */
 export type Queued = Member | Control;
 
 /**
- * A member stays until it is answered, also while its slot is being created: so a batch that loses
- * its name is simply at the head again.
+ * A request stays until it is answered, also while its slot is being created. What has been taken
+ * for a batch is passed over, until `rewind` gives everything back in the order of arrival: so what
+ * loses its name is simply next again.
  */
 export class Queue {
   readonly #bounds: QueueBounds;
   readonly #queued = new Set<Queued>();
   readonly #byOp = new Map<string, Queued>();
+  readonly #taken = new Set<Queued>();
+  /** Goes over what is queued; what is added behind it comes in its turn. */
+  #cursor: Iterator<Queued> | null = null;
+  #next: Queued | undefined;
   #bytes = 0;
 
   constructor(bounds: QueueBounds) {
@@ -32,14 +37,19 @@ export class Queue {
     return this.#bytes;
   }
 
+  /** Requests that have been taken and are not answered. */
+  get taken(): number {
+    return this.#taken.size;
+  }
+
   /**
-   * Takes a member in, until it is answered.
+   * Takes a request in, until it is answered.
    * @throws StoreError `OVERLOADED` when a bound would be passed: not committed
    */
-  add(member: Queued): void {
+  add(request: Queued): void {
     const { members, bytes } = this.#bounds;
     // One request alone always has room, however large it may legally be.
-    const full = this.#queued.size > 0 && this.#bytes + member.bytes > bytes;
+    const full = this.#queued.size > 0 && this.#bytes + request.bytes > bytes;
     if (this.#queued.size >= members || full) {
       throw new StoreError(
         'OVERLOADED',
@@ -48,10 +58,10 @@ export class Queue {
         { details: { retryAfterMs: 1000 } },
       );
     }
-    this.#queued.add(member);
-    this.#byOp.set(member.op, member);
-    this.#bytes += member.bytes;
-    member.onAnswered(() => this.#remove(member));
+    this.#queued.add(request);
+    this.#byOp.set(request.op, request);
+    this.#bytes += request.bytes;
+    request.onAnswered(() => this.#remove(request));
   }
 
   /** The member that waits with an operation: it and a request sent again are one. */
@@ -60,31 +70,54 @@ export class Queue {
     return queued instanceof Member ? queued : undefined;
   }
 
-  /**
-   * What comes next: a control entry, or the first `limit` members up to one, without those whose
-   * answer is being read back.
-   */
-  head(limit: number): Control | readonly Member[] {
-    const head: Member[] = [];
-    for (const queued of this.#queued) {
-      if (queued instanceof Control) {
-        if (head.length === 0) return queued;
-        break;
+  /** The first request that has not been taken, and whose answer is not being read back. */
+  next(): Queued | undefined {
+    for (let started = false; ; ) {
+      const candidate = this.#next;
+      if (candidate !== undefined && this.#isFree(candidate)) return candidate;
+      if (this.#cursor === null) {
+        if (started) return undefined;
+        started = true;
+        this.#cursor = this.#queued.values();
       }
-      if (head.length === limit) break;
-      if (!queued.recalling) head.push(queued);
+      const { value, done } = this.#cursor.next();
+      this.#next = value;
+      if (done === true) this.#cursor = null;
     }
-    return head;
   }
 
-  /** Answers every member with an error. */
+  /** Takes the next request for a batch. */
+  take(request: Queued): void {
+    this.#taken.add(request);
+    if (this.#next === request) this.#next = undefined;
+  }
+
+  /** Gives back one that was taken last. */
+  giveBack(request: Queued): void {
+    if (this.#taken.delete(request)) this.#next = request;
+  }
+
+  /** Gives back what was taken and is not answered. */
+  rewind(): void {
+    this.#taken.clear();
+    this.#cursor = null;
+    this.#next = undefined;
+  }
+
+  /** Answers every request with an error. */
   failAll(error: unknown): void {
-    for (const member of [...this.#queued]) member.fail(error);
+    for (const request of [...this.#queued]) request.fail(error);
   }
 
-  #remove(member: Queued): void {
-    if (!this.#queued.delete(member)) return;
-    this.#byOp.delete(member.op);
-    this.#bytes -= member.bytes;
+  #isFree(request: Queued): boolean {
+    if (!this.#queued.has(request) || this.#taken.has(request)) return false;
+    return !(request instanceof Member && request.recalling);
+  }
+
+  #remove(request: Queued): void {
+    if (!this.#queued.delete(request)) return;
+    this.#taken.delete(request);
+    this.#byOp.delete(request.op);
+    this.#bytes -= request.bytes;
   }
 }

@@ -4,7 +4,6 @@
  */
 import { StoreError } from '../base/errors.ts';
 import { sequence } from '../base/sequence.ts';
-import type { Judged } from './batch.ts';
 import type { Member } from './member.ts';
 import type { OperationPlace } from './operations.ts';
 import { answersRequest, type MutationResult } from './result.ts';
@@ -20,14 +19,11 @@ export class Repeats {
     this.#recall = recall;
   }
 
-  /** Begins to answer the repeats of a batch. */
-  answer(judged: readonly Judged[]): void {
-    for (const one of judged) {
-      if (one.kind !== 'repeat') continue;
-      const answering = this.#answer(one.member, one.place);
-      this.#running.add(answering);
-      void answering.finally(() => this.#running.delete(answering));
-    }
+  /** Begins to answer a member whose operation has a place in the log. */
+  answer(member: Member, place: OperationPlace): void {
+    const answering = this.#answer(member, place);
+    this.#running.add(answering);
+    void answering.finally(() => this.#running.delete(answering));
   }
 
   /** Resolves when every repeat that was begun has its answer. */

@@ -1,4 +1,4 @@
-/** One candidate to one slot: stages what is large, creates it, and serves the state after it. */
+/** One candidate to one slot: creates it, and serves the state after it. */
 import type { BlobStore } from '../../blob/index.ts';
 import { InvariantError } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,7 +7,7 @@ import { isStoreError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { type AppendOutcome, append } from '../log/append.ts';
-import { blobKey, slotKey } from '../log/names.ts';
+import { slotKey } from '../log/names.ts';
 import type { Sighting } from '../log/sighting.ts';
 import type { Sightings } from '../log/sightings.ts';
 import { decodeSlot, type EncodedSlot, encodeSlot } from '../log/slot.ts';
@@ -15,7 +15,6 @@ import type { BodyReader } from '../snapshot/body-reader.ts';
 import type { Follower } from '../snapshot/follower.ts';
 import type { Candidate } from './batch.ts';
 import type { Request } from './member.ts';
-import { stage } from './stage.ts';
 
 export interface SlotWriterParts {
   readonly bucket: BlobStore;
@@ -37,7 +36,8 @@ export interface SlotWriterParts {
  * be known; its requests have been told *unknown* and the state was loaded anew.
  */
 export type WriteOutcome =
-  | { readonly outcome: 'won'; readonly createMs: number }
+  /** `createMs`: how long its create took; null when that was settled otherwise than at once. */
+  | { readonly outcome: 'won'; readonly createMs: number | null }
   | { readonly outcome: 'lost' | 'moved' | 'left' | 'fenced' };
 
 /** Why a request is told *unknown* when its slot's name can say nothing any more. */
@@ -54,11 +54,15 @@ export class SlotWriter {
   /** Names lost one after another. */
   #losses = 0;
   #open: OpenCreate | null = null;
-  /** Keys that the candidate now written has staged: a lost name does not stage them again. */
-  #staged: ReadonlySet<string> = new Set();
+  #mayBeCommitted = false;
 
   constructor(parts: SlotWriterParts) {
     this.#parts = parts;
+  }
+
+  /** Whether what was written last can be in the log: it was sent, and not found to have lost. */
+  get mayBeCommitted(): boolean {
+    return this.#mayBeCommitted;
   }
 
   /** The operations whose create is out, and the tip it follows; null while none is. */
@@ -74,7 +78,7 @@ export class SlotWriter {
   async write(candidate: Candidate): Promise<WriteOutcome> {
     const { follower, sightings, clock } = this.#parts;
     const { base, requests } = candidate;
-    if (!(await this.#stageBlobs(candidate))) return { outcome: 'left' };
+    this.#mayBeCommitted = false;
     const held = await this.#sight();
     if (follower.snapshot.tip.sequence !== base.tip.sequence) return { outcome: 'moved' };
     if (requests.some(({ isAnswered }) => isAnswered)) return { outcome: 'left' };
@@ -87,12 +91,12 @@ export class SlotWriter {
         this.#losses = 0;
         sightings.note(encoded.slot.last, result.began, result.date);
         this.#install(candidate, encoded, clock.monotonic() - startedAt);
-        return { outcome: 'won', createMs: clock.monotonic() - startedAt };
+        return { outcome: 'won', createMs: result.atOnce ? clock.monotonic() - startedAt : null };
       case 'lost':
         await this.#yieldTo(encoded.slot.first, result.bytes);
         return { outcome: 'lost' };
       case 'fenced':
-        await this.#giveUp(requests);
+        for (const request of requests) request.giveUp(SLEPT);
         return { outcome: 'fenced' };
       default:
         return result satisfies never;
@@ -125,38 +129,17 @@ export class SlotWriter {
     }
   }
 
-  /** The winner's slot carries everything that the next batch needs. */
+  /**
+   * The winner's slot carries everything that the next batch needs. One loss is a race; more may be
+   * a backlog, which is cheaper read than met name by name.
+   */
   async #yieldTo(first: Sequence, bytes: Uint8Array): Promise<void> {
     const { follower, storeId, ended } = this.#parts;
     this.#losses += 1;
     follower.enter({ ...decodeSlot(slotKey(first), bytes) });
     const { worldId } = follower.snapshot.identity;
     publish('bucketstore:lost', () => ({ world: worldId, store: storeId, first }));
-    // One loss is a race; more may be a backlog, which is cheaper read than met name by name.
-    if (this.#losses > 1) await follower.advance(ended);
-  }
-
-  async #giveUp(requests: readonly Request[]): Promise<void> {
-    for (const request of requests) request.giveUp(SLEPT);
-    await this.#parts.follower.reload();
-  }
-
-  /** @returns false when a request left meanwhile */
-  async #stageBlobs({ base, staged }: Candidate): Promise<boolean> {
-    const known = this.#staged;
-    const done = new Set<string>();
-    const tasks = staged.map(async ({ member, storedHash, bytes }) => {
-      const key = blobKey(base.control.epoch, storedHash);
-      try {
-        if (!known.has(key)) await stage(this.#parts, key, bytes, member.answered);
-        done.add(key);
-      } catch (error) {
-        member.fail(error);
-      }
-    });
-    await Promise.all(tasks);
-    this.#staged = done;
-    return staged.every(({ member }) => !member.isAnswered);
+    if (this.#losses > 1) await follower.catchUp(ended);
   }
 
   #encode({ base, draft, entries, texts, bodies }: Candidate): EncodedSlot {
@@ -186,8 +169,10 @@ export class SlotWriter {
       for (const request of requests) request.unresolved(words);
     };
     const settle = (): void => {
+      this.#mayBeCommitted = false;
       for (const request of requests) request.settled();
     };
+    this.#mayBeCommitted = true;
     this.#open = { ops: new Set(slot.entries.map(({ op }) => op)), after: sequence(first - 1) };
     try {
       const options = { signal: ended, onUnresolved };

@@ -19,12 +19,18 @@ import type { Moment, Sighting } from './sighting.ts';
 import type { Sightings } from './sightings.ts';
 
 /**
- * `committed`: with what a sighting of the slot's last sequence is dated by. `lost`: another
+ * `committed`: with what a sighting of the slot's last sequence is dated by; `atOnce`: by the first
+ * create. `lost`: another
  * store's slot has the name; its bytes. `fenced`: answers about the name cannot be believed any
  * more, so what became of the slot cannot be known from it.
  */
 export type AppendOutcome =
-  | { readonly outcome: 'committed'; readonly began: Moment; readonly date: number | undefined }
+  | {
+      readonly outcome: 'committed';
+      readonly began: Moment;
+      readonly date: number | undefined;
+      readonly atOnce: boolean;
+    }
   | { readonly outcome: 'lost'; readonly bytes: Uint8Array }
   | { readonly outcome: 'fenced' };
 
@@ -91,7 +97,7 @@ export async function append(
     const created = allowed ? await tryCreate(parts.bucket, key, slot.bytes, calls) : WAITS;
     if (created.kind === 'created') {
       if (!(await believed(created.date))) return { outcome: 'fenced' };
-      return { outcome: 'committed', began, date: created.date };
+      return { outcome: 'committed', began, date: created.date, atOnce: round === 0 };
     }
     // Nothing was sent, now or before: the failure is the whole truth.
     if (created.kind === 'not sent' && !open) throw bucketFailure(created.error);
@@ -102,7 +108,7 @@ export async function append(
       if (!(await believed(found.date))) return { outcome: 'fenced' };
       if (found.kind === 'absent') sightings.note(tip, readAt, found.date);
       else if (!equal(found.bytes, slot.bytes)) return { outcome: 'lost', bytes: found.bytes };
-      else return { outcome: 'committed', began, date: found.date };
+      else return { outcome: 'committed', began, date: found.date, atOnce: false };
     }
     options.onUnresolved?.(`${key}: create ${created.words}, read ${found.words}`);
     await clock.sleep(backoff(round, random), { signal: options.signal });

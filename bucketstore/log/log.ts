@@ -114,7 +114,7 @@ export class Log {
     const { signal, backlog } = options;
     let expected = next;
     for (let listFirst = backlog; ; listFirst = true) {
-      if (listFirst) expected = await this.#replayListed(expected, take, options);
+      if (listFirst) expected = await this.replayListed(expected, take, options);
       for (let reads = 0; reads < SINGLE_READS; reads++) {
         const began = this.#moment();
         const { read, date } = await this.read(expected, { signal, lane: lane(backlog) });
@@ -125,7 +125,12 @@ export class Log {
     }
   }
 
-  async #replayListed(
+  /**
+   * As `replay`, but only as far as one list goes: who follows a log that grows as fast as it is
+   * read would else never be done. One list for a thousand names, and one `get` for each.
+   * @returns the name behind the last slot taken
+   */
+  async replayListed(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
     options: ReplayOptions,

@@ -28,6 +28,15 @@ export class SnapshotDraft extends Snapshot {
     this.maps.slots.set(first, { first, last, inlined });
   }
 
+  /**
+   * Takes the tip and the slots of the state that it turns out to follow: of a draft that was built
+   * before its predecessor was committed.
+   */
+  follow(base: Snapshot): void {
+    this.tipNow = base.tip;
+    this.maps.slots = base.copySlots();
+  }
+
   /** Puts a document's new state in the place of its old one, in every map. */
   putDocument(before: DocumentState | undefined, after: DocumentState): void {
     const { path } = after;

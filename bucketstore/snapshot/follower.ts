@@ -5,13 +5,16 @@
  * break the bound on how old a search may be (I14). Readers share a look that began after they
  * asked. An answer that the rule of sightings does not let be believed ends the look, and the state
  * is loaded anew.
+ *
+ * Longer than 300 lines because looks, replays and reloads share one state that nothing else may
+ * move.
  */
 import type { CallOptions } from '../../blob/index.ts';
 import { abortable } from '../base/abortable.ts';
 import { publish } from '../base/diagnostics.ts';
 import { integrityError, isStoreError, type StoreError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
-import type { Log, Missing, ReadSlot } from '../log/log.ts';
+import type { Log, Missing, ReadSlot, ReplayOptions } from '../log/log.ts';
 import { slotKey } from '../log/names.ts';
 import { laterMoment, type Moment, mostElapsed, type Sighting } from '../log/sighting.ts';
 import { Fenced, type Sightings } from '../log/sightings.ts';
@@ -108,6 +111,18 @@ export class Follower {
    */
   async advance(signal: AbortSignal): Promise<void> {
     await this.#orReload(() => this.#replay(signal), signal);
+  }
+
+  /**
+   * Enters what one list shows, and no more: behind a store that wins all the time, reading on to
+   * the end would never end.
+   */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { log } = this.#parts;
+    const read = (one: ReadSlot): Sequence => this.#take(one);
+    await this.#orReload(async () => {
+      await log.replayListed(this.#next(), read, this.#reading(signal));
+    }, signal);
   }
 
   /**
@@ -242,14 +257,20 @@ export class Follower {
   }
 
   async #replay(signal: AbortSignal | undefined): Promise<void> {
+    const { log } = this.#parts;
+    this.#confirm(
+      await log.replay(this.#next(), (read) => this.#take(read), this.#reading(signal)),
+    );
+  }
+
+  #reading(signal: AbortSignal | undefined): ReplayOptions {
     const held = this.#parts.sightings.newest;
-    const missing = await this.#parts.log.replay(this.#next(), (read) => this.#take(read), {
+    return {
       signal,
       backlog: false,
       next: () => this.#next(),
       believe: (next, date) => this.#believe(next, date, held),
-    });
-    this.#confirm(missing);
+    };
   }
 
   /**

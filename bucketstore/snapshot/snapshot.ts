@@ -26,7 +26,7 @@ export interface SnapshotMaps {
   /** Retained versions by path and version. */
   readonly versions: OrderedMap<string, VersionRecord>;
   /** Slots since the checkpoint, by first sequence. */
-  readonly slots: OrderedMap<number, SlotIndex>;
+  slots: OrderedMap<number, SlotIndex>;
 }
 
 /** Whose world it is; the same for every snapshot of a life. */
@@ -155,6 +155,11 @@ export class Snapshot {
   /** The state as it is now, for good: of a snapshot itself, of a draft a copy. Constant time. */
   freeze(): Snapshot {
     return this;
+  }
+
+  /** Its slots, to go their own way; for a draft. Constant time. */
+  copySlots(): OrderedMap<number, SlotIndex> {
+    return this.maps.slots.copy();
   }
 
   /** Its maps, to go their own way; for a draft. Constant time. */

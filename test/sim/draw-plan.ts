@@ -49,6 +49,8 @@ function drawStore(random: SimRandom): PlannedStore {
   return {
     inlineBytes: random.pick([16_384, 16_384, 300, 0]),
     batchMax: random.pick([256, 256, 4, 1]),
+    // Few may wait in some, so that they are refused.
+    queueMembers: random.pick([16_384, 16_384, 16_384, 6]),
     wallOffsetMs: Math.floor(random.between(-2, 2) * MINUTE),
   };
 }

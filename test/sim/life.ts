@@ -111,10 +111,10 @@ export class SimStore {
       bucket,
       checkpoints: shelf.source(),
     };
-    const { inlineBytes, batchMax } = this.#plan;
+    const { inlineBytes, batchMax, queueMembers } = this.#plan;
     for (;;) {
       try {
-        const settings = { inlineBytes, batchMax };
+        const settings = { inlineBytes, batchMax, queueMembers };
         const parts = await store.openStore('memory:', { components, settings });
         const world = new store.World(parts);
         this.#life = { process, parts, world, bucket: insistent(bucket, process, random) };

@@ -69,6 +69,7 @@ export type PlanEvent = { readonly at: number } & (
 export interface PlannedStore {
   readonly inlineBytes: number;
   readonly batchMax: number;
+  readonly queueMembers: number;
   readonly wallOffsetMs: number;
 }
 

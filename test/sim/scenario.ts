@@ -48,7 +48,7 @@ export class Scenario {
 
   /** All stores are open when it answers. */
   static async begin({ stores, inlineBytes = 16_384, order }: ScenarioOptions): Promise<Scenario> {
-    const planned = { inlineBytes, batchMax: 256, wallOffsetMs: 0 };
+    const planned = { inlineBytes, batchMax: 256, queueMembers: 16_384, wallOffsetMs: 0 };
     const plan: Plan = {
       ...{ seed: 1, serverOffsetMs: 0, keep: 1, acknowledged: 0, calm: true, events: [] },
       stores: Array.from({ length: stores }, () => planned),

@@ -1,6 +1,6 @@
 /**
- * That the oracle catches mutants: each of a share of them, by a seed of those that `npm test` runs.
- * What the store itself says of a damaged log does not count: the oracle must see it.
+ * That the oracle catches mutants: each of a share of them, by a seed of those that `npm test`
+ * runs. What the store itself says of a damaged log does not count: the oracle must see it.
  */
 import { describe, expect, test } from 'vitest';
 import { drawPlan } from '../draw-plan.ts';

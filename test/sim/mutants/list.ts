@@ -5,10 +5,13 @@
 import type { Mutant } from './mutate.ts';
 
 const APPEND = 'bucketstore/log/append.ts';
-const BUILD = 'bucketstore/commit/build.ts';
+const BUILD_MUTATION = 'bucketstore/commit/build-mutation.ts';
+const CLOSE = 'bucketstore/commit/close.ts';
 const COMMITTER = 'bucketstore/commit/committer.ts';
+const COMMIT_LOOP = 'bucketstore/commit/commit-loop.ts';
 const FOLLOWER = 'bucketstore/snapshot/follower.ts';
 const JUDGE_MEMBER = 'bucketstore/commit/judge-member.ts';
+const QUEUE = 'bucketstore/commit/queue.ts';
 const SIGHTING = 'bucketstore/log/sighting.ts';
 const SIGHTINGS = 'bucketstore/log/sightings.ts';
 const SLOT_WRITER = 'bucketstore/commit/slot-writer.ts';
@@ -31,9 +34,9 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a mutation is acknowledged only after its slot is known to be in the log (I6)',
     edits: [
       {
-        file: COMMITTER,
-        find: 'const written = await this.#write(batch);',
-        replace: 'answerAll(batch.judged); const written = await this.#write(batch);',
+        file: COMMIT_LOOP,
+        find: 'const writing = this.#write(batch);',
+        replace: 'answerAll(batch.judged); const writing = this.#write(batch);',
       },
     ],
   },
@@ -166,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: SLOT_WRITER,
-        find: `await this.#giveUp(requests);
+        find: `for (const request of requests) request.giveUp(SLEPT);
         return { outcome: 'fenced' };`,
         replace: `for (const request of requests) request.settled();
         await this.#parts.follower.reload();
@@ -179,18 +182,19 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a member that was told unknown is never carried to another name',
     edits: [
       {
-        file: COMMITTER,
-        find: 'await buildBatch(parts, follower.snapshot, members, this.#earlier);',
-        replace: `await buildBatch(
-      parts,
-      follower.snapshot,
-      [...new Set([...this.#earlier.keys(), ...members])],
-      this.#earlier,
-    );`,
+        file: COMMIT_LOOP,
+        find: `this.#underWay = [];
+    this.#queue.rewind();
+    this.#ahead = this.#newAhead(verdicts);`,
+        replace: `const under = this.#underWay;
+    this.#underWay = [];
+    this.#queue.rewind();
+    this.#ahead = this.#newAhead(verdicts);
+    for (const { member } of under) if (member.isAnswered) void this.#ahead.add(member);`,
       },
       {
-        file: BUILD,
-        find: 'if (member.isAnswered) return true;',
+        file: CLOSE,
+        find: 'if (member.isAnswered && changes.length > 0) break;',
         replace: '',
       },
       {
@@ -198,10 +202,79 @@ export const MUTANTS: readonly Mutant[] = [
         find: "if (requests.some(({ isAnswered }) => isAnswered)) return { outcome: 'left' };",
         replace: '',
       },
+    ],
+  },
+  {
+    name: 'early-create',
+    rule: 'a slot is never created before its predecessor is confirmed (I7)',
+    edits: [
       {
         file: SLOT_WRITER,
-        find: 'return staged.every(({ member }) => !member.isAnswered);',
-        replace: 'return true;',
+        find: 'const result = await this.#append(requests, encoded, held);',
+        replace: `this.#install(candidate, encoded, 0);
+    sightings.note(encoded.slot.last, sightings.moment(), undefined);
+    if (requests.length > 0) {
+      void this.#append(requests, encoded, held).catch(() => undefined);
+      return { outcome: 'won', createMs: null };
+    }
+    const result = await this.#append(requests, encoded, held);`,
+      },
+    ],
+  },
+  {
+    name: 'keep-over-policy',
+    rule: 'a kept member has asked for the policy and for the ancestors of its path too',
+    edits: [
+      {
+        file: BUILD_MUTATION,
+        find: "if (path !== POLICY_PATH) inquiry.ask(state, { about: 'document', path: POLICY_PATH });",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'group-partial',
+    rule: 'a group is kept, rebuilt or refused as a whole',
+    edits: [
+      {
+        file: JUDGE_MEMBER,
+        find: "return { kind: 'refused', error, inquiry: lasts ? inquiry : null };",
+        replace: `if (judged.some(({ entry }) => entry !== null)) break;
+      return { kind: 'refused', error, inquiry: lasts ? inquiry : null };`,
+      },
+    ],
+  },
+  {
+    name: 'survives-failure',
+    rule: 'what was built on a batch does not survive its failure',
+    edits: [
+      {
+        file: COMMIT_LOOP,
+        find: `this.#queue.rewind();
+    this.#ahead = this.#newAhead(verdicts);`,
+        replace: `this.#queue.rewind();
+    if (this.#ahead.built.length === 0) this.#ahead = this.#newAhead(verdicts);
+    else for (const { member } of this.#ahead.built) this.#queue.take(member);`,
+      },
+    ],
+  },
+  {
+    name: 'overloaded-after-taking',
+    rule: 'who is told "overloaded" was not taken',
+    edits: [
+      {
+        file: QUEUE,
+        find: `    if (this.#queued.size >= members || full) {
+      throw`,
+        replace: `    if (this.#queued.size >= members || full) {
+      this.#queued.add(request);
+      this.#byOp.set(request.op, request);
+      throw`,
+      },
+      {
+        file: COMMITTER,
+        find: 'request.fail(error);',
+        replace: 'this.#loop.wake(); throw error;',
       },
     ],
   },

@@ -1,0 +1,296 @@
+/**
+ * The loop that turns requests into slots: one for each world in each store. While one slot is
+ * created, what comes in is built ahead; a slot is never created before its predecessor is
+ * confirmed (I7). What loses its name is carried over to the new tip, with all that was built on
+ * it.
+ */
+import { abortable } from '../base/abortable.ts';
+import { sequence } from '../base/sequence.ts';
+import { Ahead, type AheadParts, type Earlier } from './ahead.ts';
+import { answerAll } from './answers.ts';
+import type { Batch, Candidate } from './batch.ts';
+import type { Built } from './built.ts';
+import { publishCarried } from './carried.ts';
+import { type ClosedBatch, closeBatch } from './close.ts';
+import { judgeControl } from './control-candidate.ts';
+import { Control, type Member, type Request } from './member.ts';
+import type { Operations } from './operations.ts';
+import { BatchLimit, type Fairness } from './pacing.ts';
+import { PolicyGate } from './policy-gate.ts';
+import type { Queue } from './queue.ts';
+import { type Recall, Repeats } from './repeats.ts';
+import {
+  isBroken,
+  SLEPT,
+  SlotWriter,
+  type SlotWriterParts,
+  type WriteOutcome,
+} from './slot-writer.ts';
+import { Stager } from './stager.ts';
+
+export interface CommitLoopParts extends SlotWriterParts {
+  readonly operations: Operations;
+  readonly fairness: Fairness;
+  readonly recall: Recall;
+  readonly queue: Queue;
+  /** Told of a broken log or a broken invariant: nothing more may be built on the state. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+export interface CommitLoopSettings {
+  readonly batchMax: number;
+  readonly build: AheadParts['settings'];
+}
+
+/** Batches that may be built ahead of the slot that is being created. */
+const BATCHES_AHEAD = 2;
+
+export class CommitLoop {
+  readonly #parts: CommitLoopParts;
+  readonly #settings: CommitLoopSettings;
+  readonly #queue: Queue;
+  readonly #limit: BatchLimit;
+  readonly #writer: SlotWriter;
+  readonly #policy: PolicyGate;
+  readonly #repeats: Repeats;
+  readonly #stager: Stager;
+  /** Requests sent again whose first create was out when they came. */
+  readonly #twins = new Set<Member>();
+  #ahead: Ahead;
+  /** The batch whose slot is being created. */
+  #underWay: readonly Built[] = [];
+  #filling: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
+  /** Monotonic time before which others have their turn. */
+  #turnAt = 0;
+
+  constructor(parts: CommitLoopParts, settings: CommitLoopSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#queue = parts.queue;
+    this.#limit = new BatchLimit(settings.batchMax);
+    this.#repeats = new Repeats(parts.recall);
+    this.#policy = new PolicyGate(settings.build.requirePolicy);
+    this.#writer = new SlotWriter(parts);
+    this.#stager = new Stager(parts);
+    this.#ahead = this.#newAhead(new Map());
+  }
+
+  /** Resolves when nothing waits any more. */
+  async done(): Promise<void> {
+    await this.#running;
+    await this.#repeats.done();
+  }
+
+  /** Begins the loop, or lets it build what has just come. */
+  wake(): void {
+    if (this.#running === null) this.#running = this.#run();
+    else void this.#fill();
+  }
+
+  #newAhead(earlier: Earlier): Ahead {
+    const { bodies, operations, clock, follower } = this.#parts;
+    const parts: AheadParts = {
+      bodies,
+      operations,
+      policy: this.#policy,
+      stager: this.#stager,
+      settings: this.#settings.build,
+      now: () => clock.now(),
+    };
+    return new Ahead(parts, follower.snapshot, earlier);
+  }
+
+  /** A request sent again while its first create is out cannot be told *not committed*. */
+  noteOpen(member: Member): void {
+    const { open } = this.#writer;
+    if (open === null || !open.ops.has(member.op)) return;
+    member.sent(open.after);
+    this.#twins.add(member);
+    member.onAnswered(() => this.#twins.delete(member));
+  }
+
+  async #run(): Promise<void> {
+    // One turn, so that requests of the same moment share the first batch.
+    await Promise.resolve();
+    try {
+      while (!this.#parts.ended.aborted && this.#queue.size > 0) {
+        await this.#yield();
+        await this.#fill();
+        if (!(await this.#commitNext())) break;
+      }
+    } catch (error) {
+      this.#parts.onBroken(error);
+    } finally {
+      this.#rewind();
+      this.#running = null;
+    }
+  }
+
+  /** Builds what waits, as far as two batches ahead. */
+  #fill(): Promise<void> {
+    this.#filling ??= this.#build()
+      .catch((error: unknown) => this.#parts.onBroken(error))
+      .finally(() => {
+        this.#filling = null;
+      });
+    return this.#filling;
+  }
+
+  async #build(): Promise<void> {
+    while (!this.#parts.ended.aborted) {
+      this.#follow();
+      const ahead = this.#ahead;
+      if (ahead.built.length >= BATCHES_AHEAD * this.#limit.now) return;
+      const next = this.#queue.next();
+      if (next === undefined || next instanceof Control) return;
+      this.#queue.take(next);
+      const added = await ahead.add(next);
+      // Everything was given back meanwhile, this one too.
+      if (ahead !== this.#ahead || added === 'added') continue;
+      this.#queue.giveBack(next);
+      if (added === 'waits') return;
+      this.#repeats.answer(next, added);
+    }
+  }
+
+  /** What is built next follows the tip of now, when nothing is built that follows another. */
+  #follow(): void {
+    if (this.#underWay.length + this.#ahead.built.length > 0) return;
+    if (this.#ahead.next !== this.#parts.follower.snapshot.tip.sequence + 1) this.#rewind();
+  }
+
+  /** Gives all that is not committed back to the queue, with what it was judged to be. */
+  #rewind(): void {
+    const verdicts = new Map(this.#ahead.earlier);
+    for (const member of verdicts.keys()) if (member.isAnswered) verdicts.delete(member);
+    for (const { member, judged } of [...this.#underWay, ...this.#ahead.built]) {
+      if (!member.isAnswered) verdicts.set(member, judged.verdict);
+    }
+    this.#underWay = [];
+    this.#queue.rewind();
+    this.#ahead = this.#newAhead(verdicts);
+  }
+
+  /**
+   * After a win others have their turn, also when nothing waits here just then: a client that sends
+   * its next write at once would else win again and again.
+   */
+  #noteWin(): void {
+    const { clock, random, fairness } = this.#parts;
+    const now = clock.monotonic();
+    const full = this.#queue.size >= this.#limit.now;
+    this.#turnAt = now + fairness.waitMs(now, full, random.number());
+  }
+
+  /** Waits until it is this store's turn. */
+  async #yield(): Promise<void> {
+    const { clock } = this.#parts;
+    const ms = this.#turnAt - clock.monotonic();
+    if (ms > 0) await clock.sleep(ms, { signal: this.#parts.ended }).catch(() => undefined);
+  }
+
+  /** @returns false when nothing is left to do */
+  async #commitNext(): Promise<boolean> {
+    const bounds = { members: this.#limit.now, entries: this.#settings.batchMax };
+    const closing = closeBatch(this.#ahead, this.#parts.follower.snapshot, bounds);
+    switch (closing.kind) {
+      case 'batch':
+        await this.#attempt(closing.built.map(memberOf), () => this.#commit(closing));
+        return true;
+      case 'waits':
+        await abortable(closing.until, this.#parts.ended).catch(() => undefined);
+        return true;
+      case 'stale':
+        this.#rewind();
+        return true;
+      case 'empty': {
+        const next = this.#queue.next();
+        if (next instanceof Control) await this.#attempt([next], () => this.#commitOne(next));
+        return next !== undefined;
+      }
+      default:
+        return closing satisfies never;
+    }
+  }
+
+  /** Commits, notes whether a slot was won, and gives back what is not committed. */
+  async #attempt(requests: readonly Request[], commit: () => Promise<boolean>): Promise<void> {
+    try {
+      if (await commit()) return this.#noteWin();
+    } catch (error) {
+      if (isBroken(error)) throw error;
+      // The bucket refuses or does not answer, and nothing of theirs is open: they may try again.
+      for (const request of requests) request.fail(error);
+    }
+    this.#rewind();
+  }
+
+  /** @returns whether a slot was won */
+  async #commit({ batch, built }: ClosedBatch): Promise<boolean> {
+    const { follower, fairness } = this.#parts;
+    this.#underWay = built;
+    publishCarried(this.#ahead.takeCarried(), this.#parts.storeId);
+    if (batch.entries.length === 0) {
+      await this.#answerAtTip(batch);
+      return false;
+    }
+    const writing = this.#write(batch);
+    void this.#fill();
+    const written = await writing;
+    if (written.outcome !== 'won') return false;
+    if (written.createMs !== null) fairness.took(written.createMs);
+    this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length, batch.full);
+    this.#ahead.committed(built, follower.snapshot);
+    this.#underWay = [];
+    answerAll(batch.judged);
+    return true;
+  }
+
+  /** A control entry is judged at exactly the tip it follows, and never carried over. */
+  async #commitOne(control: Control): Promise<boolean> {
+    const base = await this.#parts.follower.atTip({ signal: control.answered });
+    const candidate = judgeControl(base, control);
+    if (candidate === null) return false;
+    const written = await this.#write(candidate);
+    if (written.outcome !== 'won') return false;
+    control.answer(sequence(base.tip.sequence + 1));
+    return true;
+  }
+
+  async #write(candidate: Candidate): Promise<WriteOutcome> {
+    try {
+      const written = await this.#writer.write(candidate);
+      this.#settleTwins(written.outcome);
+      // Only now: those who must be told *unknown* have been, whatever becomes of it.
+      if (written.outcome === 'fenced') await this.#parts.follower.reload();
+      return written;
+    } catch (error) {
+      this.#settleTwins(this.#writer.mayBeCommitted ? 'won' : 'lost');
+      throw error;
+    }
+  }
+
+  /** Says to the repeats of what was written what they are now. */
+  #settleTwins(outcome: WriteOutcome['outcome']): void {
+    for (const twin of [...this.#twins]) {
+      if (outcome === 'fenced') twin.giveUp(SLEPT);
+      // What was not won is not in the log, so its repeats are requests like any other again. One
+      // of what was won is found there, or told *unknown*.
+      else if (outcome !== 'won') twin.settled();
+    }
+    this.#twins.clear();
+  }
+
+  /**
+   * Answers that commit nothing are judgements on a state: given only when that is still the tip.
+   */
+  async #answerAtTip(batch: Batch): Promise<void> {
+    const snapshot = await this.#parts.follower.atTip({ signal: this.#parts.ended });
+    if (snapshot.tip.sequence === batch.base.tip.sequence) answerAll(batch.judged);
+  }
+}
+
+function memberOf({ member }: Built): Member {
+  return member;
+}
