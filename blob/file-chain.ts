@@ -60,8 +60,8 @@ export class Chains {
   }
 
   /**
-   * Removes the replacements of a key whose anchor has been removed, if it is a probe's. What cannot
-   * be removed stays: it is no object's state any more.
+   * Removes the replacements of a key whose anchor has been removed, if it is a probe's. What
+   * cannot be removed stays: it is no object's state any more.
    */
   async forget(key: string): Promise<void> {
     if (!isProbeKey(key)) return;

@@ -29,9 +29,9 @@ export interface ViewParts {
 /**
  * Opened without a request. `get`, `stat`, `isDir`, `versions` and `verifyChain` are exact: chosen
  * by one of them, the snapshot holds every commit acknowledged before, on any replica, at the price
- * of one `head`, two when nothing was written or read for 10 s. `listEntries` and `lookupHash` may choose a state confirmed current within the
- * last second. Every method rejects with `VIEW_CLOSED` after `close`, and with `VIEW_EXPIRED` after
- * its life.
+ * of one `head`, two when nothing was written or read for 10 s. `listEntries` and `lookupHash` may
+ * choose a state confirmed current within the last second. Every method rejects with `VIEW_CLOSED`
+ * after `close`, and with `VIEW_EXPIRED` after its life.
  */
 export class View implements StateReader, AsyncDisposable {
   readonly #parts: ViewParts;

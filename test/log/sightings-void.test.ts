@@ -59,7 +59,7 @@ describe('a checkpoint beyond the tip', () => {
   });
 });
 
-test('a sighting of a higher tip says nothing of the names before it; a lower one does', async () => {
+test('a sighting of a higher tip says nothing of the names before it; a lower does', async () => {
   await record(8);
   expect(await believes(look(sequence(9)))).toBe(false);
   expect(lists).toBe(1);

@@ -79,7 +79,7 @@ describe('verdicts that are carried over', () => {
 describe('repeats', () => {
   const OP = '11111111-1111-4111-8111-111111111111';
 
-  test('whose first answer never comes leave at their deadline, and nothing of them stays', async () => {
+  test('whose first answer never comes leave at their deadline, and nothing stays', async () => {
     const bench = new WorldBench();
     const first = await bench.open();
     const request = { path: '/a.md', expected: 'any', body: 'a' } as const;

@@ -365,7 +365,7 @@ describe('below the floor', () => {
     expect(read.value).toMatchObject({ sequence: at + 1, entry: { kind: 'floor' } });
   });
 
-  test('a slot that is read after a sleep is not believed when the floor has passed it', async () => {
+  test('a slot read after a sleep is not believed when the floor has passed it', async () => {
     const both = await pair();
     const { bench, busy, sleeper } = both;
     await bench.run(mine(sleeper.world, OP));

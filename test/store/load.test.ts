@@ -384,7 +384,7 @@ describe('operations of slots that lie before the checkpoint', () => {
     expect(slotsOf(await bench.run(load()))).toEqual([5]);
   });
 
-  test('a broken row is trusted from its break on, and not at all when its end is wrong', async () => {
+  test('a broken row is trusted from its break on, not at all when its end is wrong', async () => {
     const { bench, write, checkpoint, load } = await scene();
     await write(5);
     await checkpoint();

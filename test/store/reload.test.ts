@@ -41,7 +41,7 @@ async function writes(bench: WorldBench, { world }: BenchStore, count: number): 
   for (let i = 0; i < count; i++) await bench.run(put(world, `/${bench.random.uuid()}.md`));
 }
 
-test('a world that starts from a checkpoint is refused, and never opened as an empty one', async () => {
+test('a world that starts from a checkpoint is refused, never opened as an empty one', async () => {
   const { bench, writer } = await scene();
   const { worldId, incarnationId } = writer.parts.follower.snapshot.identity;
   const root = { epoch: 1, hash: 'a'.repeat(64) };

@@ -227,8 +227,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: BUILD_MUTATION,
-        find: "if (path !== POLICY_PATH) inquiry.ask(state, { about: 'document', path: POLICY_PATH });",
-        replace: '',
+        find: 'if (path !== POLICY_PATH) inquiry.ask(state,',
+        replace: 'if (path === POLICY_PATH) inquiry.ask(state,',
       },
     ],
   },
