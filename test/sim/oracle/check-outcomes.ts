@@ -162,7 +162,9 @@ export function checkOperation(call: OperationCall, ghost: GhostLog, calls: Atte
     }
     case 'too old': {
       const floor = world.floors.at(ghost.tipAt(returned)) ?? 0;
-      return after + 1 < floor ? [] : wrong(`the floor is ${floor}`);
+      // Another attempt with the same operation may have committed it before.
+      const collected = entry !== undefined && entry.slot < floor;
+      return after + 1 < floor || collected ? [] : wrong(`the floor is ${floor}`);
     }
     case 'open': {
       const tip = ghost.tipAt(called, false);
