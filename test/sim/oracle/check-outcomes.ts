@@ -163,7 +163,7 @@ export function checkOperation(call: OperationCall, ghost: GhostLog, calls: Atte
     case 'too old': {
       const floor = world.floors.at(ghost.tipAt(returned)) ?? 0;
       // Another attempt with the same operation may have committed it before.
-      const collected = entry !== undefined && entry.slot < floor;
+      const collected = headsOf(world, op).some(({ slot }) => slot < floor);
       return after + 1 < floor || collected ? [] : wrong(`the floor is ${floor}`);
     }
     case 'open': {
