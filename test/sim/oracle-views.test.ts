@@ -31,6 +31,17 @@ const cases: [string, string, Spoil][] = [
     }),
   ],
   [
+    'a process that is rolled back to what it showed before',
+    'session',
+    ({ told }) => {
+      const newer = view([read('get', '/a.md', aMd(told, 2))]);
+      const path = { kind: 'path', path: '/a.md' } as const;
+      const older = view([read('hash', `sha256-${sha256Hex('one')}`, path, 900)]);
+      const later = { ...older, disturbed: true, process: newer.process };
+      return { calls: [newer, later] };
+    },
+  ],
+  [
     'a read of the future',
     'I15',
     ({ told }) => ({

@@ -75,7 +75,9 @@ export function read(
 }
 
 export function view(reads: readonly ReadCall[], disturbed = false): ViewCall {
-  return { kind: 'view', process: 'p', reads, disturbed };
+  // A process for each view: what one process has shown binds what it shows later.
+  const process = `reader ${reads.map(({ what, path, called }) => `${what} ${path} ${called}`)}`;
+  return { kind: 'view', process, reads, disturbed };
 }
 
 /** An archive. */
