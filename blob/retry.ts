@@ -37,7 +37,7 @@ export interface RetryOptions {
  * - create and replace are repeated when the error is retryable and **not** ambiguous.
  *
  * The last error is thrown when attempts or time run out (a wait that would pass the deadline is
- * not begun). A delete is ambiguous when any of its attempts was. An abort while waiting is
+ * not begun); for lack of time a damaged answer is `unavailable`, not `integrity`. A delete is ambiguous when any of its attempts was. An abort while waiting is
  * `aborted`. Costs at most `attemptsMax` attempts.
  */
 export function withRetry(store: BlobStore, options: RetryOptions): BlobStore {
@@ -67,7 +67,8 @@ async function repeated<T extends CallResult>(
     }
     if (attempt >= policy.attemptsMax || !mayRepeat(failure)) throw failure;
     const waitMs = waitBefore(attempt, policy, chance, failure.retryAfterMs);
-    if (waitMs >= deadlineMs - (timing.monotonic() - startedMs)) throw failure;
+    const restMs = deadlineMs - (timing.monotonic() - startedMs);
+    if (waitMs >= restMs) throw withoutTime(failure);
     try {
       await timing.sleep(waitMs, { signal });
     } catch {
@@ -105,6 +106,24 @@ function waitBefore(
 ): number {
   const limitMs = Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1));
   return (retryAfterMs ?? 0) + chance.number() * limitMs;
+}
+
+/**
+ * A body that came damaged may be damaged where it lies, or was on its way: only another read tells.
+ * Without time for one, nothing may be said of the object.
+ */
+function withoutTime(error: BlobError): BlobError {
+  if (error.code !== 'integrity') return error;
+  const { operation, key, message, ambiguous, date } = error;
+  return new BlobError({
+    code: 'unavailable',
+    operation,
+    key,
+    message: `${message}; there was no time to read it again`,
+    ambiguous,
+    date,
+    cause: error,
+  });
 }
 
 /** A later refusal does not settle what an earlier attempt of the same call may have done. */

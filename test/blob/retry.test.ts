@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { BlobStore, Chance } from '../../blob/blob.ts';
 import { createCounter } from '../../blob/count.ts';
 import { withDeadline } from '../../blob/deadline.ts';
-import type { BlobErrorCode } from '../../blob/errors.ts';
+import { BlobError, type BlobErrorCode } from '../../blob/errors.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { withObserver } from '../../blob/observe.ts';
 import { withRetry } from '../../blob/retry.ts';
@@ -52,6 +52,23 @@ test.each(READS)('`%s()` gives up after five attempts with the last error', asyn
   const { timing, counter, store } = setUp([{ fault: throttled(), times: 99 }]);
   expect(await timing.run(failureOf(run(store)))).toMatchObject({ code: 'throttled' });
   expect(counter.snapshot().requestsTotal).toBe(5);
+});
+
+test('a damaged answer is no integrity error when there is no time for another', async () => {
+  const call = { operation: 'get', key: 'k' } as const;
+  const damaged = new BlobError({ ...call, code: 'integrity', message: 'cut short' });
+  const failing = (): BlobStore => ({
+    ...createMemoryBucket({ timing: new ManualClock() }),
+    get: () => Promise.reject(damaged),
+  });
+  const timing = new ManualClock();
+  const chance: Chance = { number: () => 0.5, uuid: () => '' };
+  const store = withRetry(failing(), { timing, chance });
+  const short = await timing.run(failureOf(store.get('k', { deadlineMs: 20 })));
+  expect(short).toMatchObject({ code: 'unavailable', cause: damaged });
+  // Five times in a row it is the object.
+  const long = await timing.run(failureOf(store.get('k')));
+  expect(long).toMatchObject({ code: 'integrity' });
 });
 
 const FINAL: readonly BlobErrorCode[] = [
