@@ -37,8 +37,9 @@ export interface RetryOptions {
  * - create and replace are repeated when the error is retryable and **not** ambiguous.
  *
  * The last error is thrown when attempts or time run out (a wait that would pass the deadline is
- * not begun); for lack of time a damaged answer is `unavailable`, not `integrity`. A delete is ambiguous when any of its attempts was. An abort while waiting is
- * `aborted`. Costs at most `attemptsMax` attempts.
+ * not begun); for lack of time a damaged answer is `unavailable`, not `integrity`. A delete is
+ * ambiguous when any of its attempts was. An abort while waiting is `aborted`. Costs at most
+ * `attemptsMax` attempts.
  */
 export function withRetry(store: BlobStore, options: RetryOptions): BlobStore {
   const { timing, chance, policy = RETRY_POLICY_DEFAULT } = options;

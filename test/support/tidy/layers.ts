@@ -38,7 +38,8 @@ const LAYERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['cli', [...BELOW_STORE, 'store', 'serve']],
   // The published contract suites: they ship, so they may not reach into the rest of `test/`.
   ['contract', [...BELOW_STORE, 'store']],
-  ['spike', [...BELOW_STORE, 'store']],
+  // Of one floor with `test`: it borrows the oracle's reader and the seeded generator.
+  ['spike', [...BELOW_STORE, 'store', 'test']],
   ['test', [...BELOW_STORE, 'store', 'serve', 'cli', 'contract', 'spike']],
 ]);
 
