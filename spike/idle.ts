@@ -1,0 +1,66 @@
+/** c, the unit of every ratio: what a small create takes on the idle location. */
+import { type BlobStore, type Observer, openBucket } from '../blob/index.ts';
+import { createLimit } from '../bucketstore/base/limit.ts';
+import type { Machine } from './machine.ts';
+import { Samples } from './measure.ts';
+
+const CREATES = 200;
+const BYTES = 1024;
+const LANE = 64;
+const PAUSE_MS = 1_100;
+
+/** What c must be with the model, ms: outside it something else held the machine. */
+export const MODEL_C_MS: readonly [least: number, most: number] = [38, 44];
+
+/** The bucket of a location behind every decorator, as a store opens it. */
+export function openStack(
+  machine: Machine,
+  location: string,
+  observer?: Observer,
+): Promise<BlobStore> {
+  const { clock: timing, random: chance } = machine;
+  const lanes = { commit: createLimit(1024), read: createLimit(LANE), bulk: createLimit(LANE) };
+  return openBucket(location, { timing, chance, lanes, observer, createDirectory: true });
+}
+
+/** A prefix of this run's own, where the probe's names are. */
+export function ownPrefix({ random }: Machine): string {
+  return `_demarkus/v1/probe/${random.uuid()}/`;
+}
+
+/**
+ * The median of 200 creates of 1 KiB, one after another, ms. Removes them again: 400 requests.
+ */
+export async function measureIdle(machine: Machine, location: string): Promise<number> {
+  const { clock } = machine;
+  const bucket = await openStack(machine, location);
+  const prefix = ownPrefix(machine);
+  const body = Buffer.alloc(BYTES, 'x');
+  const samples = new Samples();
+  const keys = Array.from({ length: CREATES }, (_, index) => `${prefix}${index}`);
+  try {
+    for (const key of keys) {
+      const startMs = clock.monotonic();
+      await bucket.create(key, body, { lane: 'commit' });
+      samples.add(0, clock.monotonic() - startMs);
+    }
+  } finally {
+    await removeAll(machine, bucket, keys);
+    await bucket.close();
+  }
+  return samples.percentile(0.5);
+}
+
+/**
+ * Deletes names, 64 at once, and a second after they may have been made: a bucket may refuse a
+ * second mutation of a name sooner.
+ */
+export async function removeAll(
+  { clock }: Machine,
+  bucket: BlobStore,
+  keys: readonly string[],
+): Promise<void> {
+  await clock.sleep(PAUSE_MS);
+  const limit = createLimit(LANE);
+  await Promise.all(keys.map((key) => limit.run(() => bucket.delete(key, { lane: 'bulk' }))));
+}

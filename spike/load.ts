@@ -1,0 +1,59 @@
+/** The two kinds of load: arrivals by chance that wait for nobody, and loops that wait. */
+import type { Clock, Random } from '../bucketstore/index.ts';
+
+/** How long, and what is measured of it. */
+export interface Period {
+  /** Monotonic ms. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Answers before this are not measured. */
+  readonly measuredMs: number;
+}
+
+/** A period that begins now. */
+export function periodFrom(clock: Clock, seconds: number, droppedSeconds: number): Period {
+  const startMs = clock.monotonic();
+  const measuredMs = startMs + droppedSeconds * 1000;
+  return { startMs, endMs: startMs + seconds * 1000, measuredMs };
+}
+
+/** Does one thing that was due at `dueMs`; never rejects. */
+export type Act = (dueMs: number) => Promise<void>;
+
+/**
+ * Arrivals of a Poisson process: exponential gaps drawn from `chance`. An arrival that the machine
+ * was late for is due when it was due, so that a stall of this process counts as latency.
+ */
+export async function arrive(
+  clock: Clock,
+  chance: Pick<Random, 'number'>,
+  ratePerSecond: number,
+  { startMs, endMs }: Period,
+  act: Act,
+): Promise<void> {
+  const open = new Set<Promise<void>>();
+  let dueMs = startMs;
+  for (;;) {
+    // 1 - u lies in (0, 1]: its logarithm is finite.
+    dueMs += (-Math.log(1 - chance.number()) / ratePerSecond) * 1000;
+    if (dueMs >= endMs) break;
+    const waitMs = dueMs - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs);
+    const acting = act(dueMs).finally(() => open.delete(acting));
+    open.add(acting);
+  }
+  await Promise.all(open);
+}
+
+/** `loops` loops, each of which begins again as soon as it is answered, until the end. */
+export async function loop(
+  clock: Clock,
+  loops: number,
+  { endMs }: Period,
+  act: Act,
+): Promise<void> {
+  const run = async (): Promise<void> => {
+    for (let nowMs = clock.monotonic(); nowMs < endMs; nowMs = clock.monotonic()) await act(nowMs);
+  };
+  await Promise.all(Array.from({ length: loops }, run));
+}

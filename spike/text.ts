@@ -1,0 +1,86 @@
+/** The report as lines for a person. */
+import { MODEL_C_MS } from './idle.ts';
+import type { Percentiles, Report } from './report.ts';
+
+/** The lines that a run prints when it is done. */
+export function reportLines(report: Report): readonly string[] {
+  const { machine, reads } = report;
+  const lines = [
+    `${report.scenario} on ${report.location}, ` +
+      `model ${report.model ?? 'none'}, seed ${report.seed}`,
+    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${report.date}`,
+    report.command,
+    '',
+    `c            ${report.c_ms} ms (median of 200 creates of 1 KiB, one after another, idle)`,
+    `${report.measured.padEnd(12)} ${percentilesLine(report)}`,
+  ];
+  if (reads !== null && report.measured !== 'reads') {
+    lines.push(`reads        ${percentilesLine(reads)}`);
+  }
+  if (report.measured !== 'reads') lines.push(...writeLines(report));
+  if (reads !== null) {
+    lines.push(
+      `reads        ${reads.count} in ${report.seconds} s, ${reads.per_s} a second, ` +
+        `${reads.stale} stale`,
+      `per read     ${kinds(reads.requests_per_read)}`,
+    );
+  }
+  const request = kinds(report.request_errors) || 'none';
+  lines.push(
+    `errors       ${kinds(report.errors) || 'none'}; requests: ${request}; ` +
+      `429: ${report.throttled}`,
+    `read back    ${report.lost_acknowledged} acknowledged lost`,
+  );
+  if (!report.valid) lines.push(`VOID: with the model c lies in ${MODEL_C_MS.join(' to ')} ms`);
+  return lines;
+}
+
+/** Creates a second and latency of every second. */
+export function rampLines({ per_second }: Report): readonly string[] {
+  const row = (cells: readonly (string | number)[]): string => {
+    return cells.map((cell) => String(cell).padStart(9)).join(' ');
+  };
+  return [
+    row(['second', 'count', 'p50 ms', 'p99 ms', 'max ms']),
+    ...per_second.map(({ second, count, p50Ms, p99Ms, maxMs }) => {
+      return row([second, count, ...[p50Ms, p99Ms, maxMs].map((ms) => ms.toFixed(1))]);
+    }),
+  ];
+}
+
+function writeLines(report: Report): readonly string[] {
+  const { stores, usd_per_million_writes: usd } = report;
+  const cost = usd === null ? 'n/a' : `S3 ${usd.s3.toFixed(2)}, GCS ${usd.gcs.toFixed(2)} USD`;
+  const lines = [
+    `rate         ${report.writes} in ${report.seconds} s, ${report.writes_per_s} a second`,
+    `per write    ${report.objects_per_write} objects, ${report.bytes_per_write} bytes sent, ` +
+      `${report.bytes_read_per_write} read; ${kinds(report.requests_per_write)}`,
+    `cost         ${cost} for the requests of a million (list prices)`,
+    `cpu          ${report.cpu_us_per_write} µs a write, with the load generator`,
+    `slots        ${report.slots}, lost to another store: ${report.slots_lost}`,
+  ];
+  if (stores.length < 2) return lines;
+  const each = stores.map(({ store, writes, share, p50_c, p99_c, p99_ms }) => {
+    const percent = ((share ?? 0) * 100).toFixed(1);
+    const latency = `p50 ${p50_c} c, p99 ${p99_c} c = ${p99_ms} ms`;
+    return `store        ${store.slice(0, 8)} ${writes} writes, ${percent} %, ${latency}`;
+  });
+  return [...lines, ...each];
+}
+
+function percentilesLine(of: Percentiles): string {
+  const rows = [
+    ['p50', of.p50_ms, of.p50_c],
+    ['p90', of.p90_ms, of.p90_c],
+    ['p99', of.p99_ms, of.p99_c],
+    ['p99.9', of.p999_ms, of.p999_c],
+  ] as const;
+  return rows.map(([name, ms, c]) => `${name} ${ms} ms = ${c} c`).join('; ');
+}
+
+function kinds(counts: Readonly<Record<string, number>> | null): string {
+  return Object.entries(counts ?? {})
+    .filter(([, count]) => count !== 0)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+}
