@@ -23,6 +23,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/tidy.test.ts', 'test/package.test.ts', 'test/real/**'],
           testTimeout: 60_000,
+          // Simulated runs make much garbage that dies young.
+          execArgv: ['--max-semi-space-size=64'],
         },
       },
       {

@@ -42,6 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'exists-is-lost',
+    hint: 163,
     rule: '"exists" is not "lost": the name is read and its bytes are compared',
     edits: [
       {
@@ -56,6 +57,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'conflict-is-lost',
+    hint: 10,
     rule: '409 says nothing of who has the name',
     edits: [
       {
@@ -165,6 +167,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fence-rebases',
+    hint: 21,
     rule: 'after a trip of the fence members are told unknown, and nothing is carried over',
     edits: [
       {
@@ -234,6 +237,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'group-partial',
+    hint: 196,
     rule: 'a group is kept, rebuilt or refused as a whole',
     edits: [
       {
@@ -280,6 +284,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'confirmed-after-probe',
+    hint: 13,
     rule: 'a confirmation is dated at the beginning of its probe (I14)',
     edits: [
       {
@@ -291,6 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'install-older',
+    hint: 53,
     rule: 'a state is never installed over a newer one',
     edits: [
       {
