@@ -17,6 +17,8 @@ export function periodFrom(clock: Clock, seconds: number, droppedSeconds: number
   return { startMs, endMs: startMs + seconds * 1000, measuredMs };
 }
 
+const BURST_MAX = 64;
+
 /** Does one thing that was due at `dueMs`; never rejects. */
 export type Act = (dueMs: number) => Promise<void>;
 
@@ -33,12 +35,15 @@ export async function arrive(
 ): Promise<void> {
   const open = new Set<Promise<void>>();
   let dueMs = startMs;
+  let atOnce = 0;
   for (;;) {
     // 1 - u lies in (0, 1]: its logarithm is finite.
     dueMs += (-Math.log(1 - chance.number()) / ratePerSecond) * 1000;
     if (dueMs >= endMs) break;
     const waitMs = dueMs - clock.monotonic();
-    if (waitMs > 0) await clock.sleep(waitMs);
+    atOnce = waitMs > 0 ? 0 : atOnce + 1;
+    // Late arrivals come in bursts, between which what they asked for gets its turn.
+    if (waitMs > 0 || atOnce % BURST_MAX === 0) await clock.sleep(Math.max(waitMs, 0));
     const acting = act(dueMs).finally(() => open.delete(acting));
     open.add(acting);
   }

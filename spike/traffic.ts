@@ -8,6 +8,7 @@ import { Samples } from './measure.ts';
 
 /** A write is waited for longer than a store would by default: a long answer is a figure too. */
 const DEADLINE_MS = 60_000;
+const REFUSED_PAUSE_MS = 1;
 
 /** Failures by code, over all writers of a run. */
 export class Failures {
@@ -76,6 +77,8 @@ export class Traffic {
       this.samples.add(nowMs - measuredMs, nowMs - dueMs);
     } catch (error) {
       failures.note(error);
+      // A writer that is refused at once must not keep everybody else from their turn.
+      await machine.clock.sleep(REFUSED_PAUSE_MS);
     }
   }
 
