@@ -110,7 +110,7 @@ function waitBefore(
 }
 
 /**
- * A body that came damaged may be damaged where it lies, or was on its way: only another read tells.
+ * A body that came damaged may be damaged where it lies, or was on its way: another read tells.
  * Without time for one, nothing may be said of the object.
  */
 function withoutTime(error: BlobError): BlobError {

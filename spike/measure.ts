@@ -100,7 +100,7 @@ export class Samples {
 }
 
 /** By nearest rank: a value that occurred, never one in between. NaN for none. */
-export function percentile(sorted: Float64Array, share: number): number {
+function percentile(sorted: Float64Array, share: number): number {
   if (sorted.length === 0) return Number.NaN;
   // A product like 0.07 * 100 lies a hair above its whole number.
   const rank = Math.ceil(share * sorted.length - 1e-9);
