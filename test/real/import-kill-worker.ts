@@ -46,11 +46,13 @@ function watched(store: BlobStore): BlobStore {
   return decorate(store, async (call, send) => {
     if (call.operation !== 'create') return send();
     const slot = isSlot(call.key);
+    // Bodies are staged ahead: some since the last slot are enough.
     if (slot && staged) reach('between stage and slot');
     if (!slot) reach('before a body is staged');
+    if (slot) staged = false;
     linked = false;
     const result = await send();
-    staged = !slot;
+    if (!slot) staged = true;
     return result;
   });
 }
