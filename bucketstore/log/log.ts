@@ -111,26 +111,49 @@ export class Log {
     take: (read: ReadSlot) => Sequence,
     options: ReplayOptions,
   ): Promise<Missing> {
-    const { signal, backlog } = options;
     let expected = next;
-    for (let listFirst = backlog; ; listFirst = true) {
-      if (listFirst) expected = await this.replayListed(expected, take, options);
-      for (let reads = 0; reads < SINGLE_READS; reads++) {
-        const began = this.#moment();
-        const { read, date } = await this.read(expected, { signal, lane: lane(backlog) });
-        const believed = await options.believe(expected, date);
-        if (believed && read === null) return { tip: sequence(expected - 1), began, date };
-        expected = believed && read !== null ? take(read) : options.next();
-      }
+    for (let listFirst = options.backlog; ; listFirst = true) {
+      if (listFirst) expected = await this.#replayListed(expected, take, options);
+      const read = await this.#readSome(expected, take, options);
+      if (typeof read !== 'number') return read;
+      expected = read;
     }
   }
 
   /**
-   * As `replay`, but only as far as one list goes: who follows a log that grows as fast as it is
-   * read would else never be done. One list for a thousand names, and one `get` for each.
-   * @returns the name behind the last slot taken
+   * As `replay`, but reads a few names and lists once at most: who follows a log that grows as fast
+   * as it is read would else never be done.
+   * @returns null when there may be more
    */
-  async replayListed(
+  async catchUp(
+    next: Sequence,
+    take: (read: ReadSlot) => Sequence,
+    options: ReplayOptions,
+  ): Promise<Missing | null> {
+    const read = await this.#readSome(next, take, options);
+    if (typeof read !== 'number') return read;
+    await this.#replayListed(read, take, options);
+    return null;
+  }
+
+  /** Reads the next names one by one. @returns the name to go on with, or that one is missing */
+  async #readSome(
+    next: Sequence,
+    take: (read: ReadSlot) => Sequence,
+    { signal, backlog, believe, next: nextNow }: ReplayOptions,
+  ): Promise<Missing | Sequence> {
+    let expected = next;
+    for (let reads = 0; reads < SINGLE_READS; reads++) {
+      const began = this.#moment();
+      const { read, date } = await this.read(expected, { signal, lane: lane(backlog) });
+      const believed = await believe(expected, date);
+      if (believed && read === null) return { tip: sequence(expected - 1), began, date };
+      expected = believed && read !== null ? take(read) : nextNow();
+    }
+    return expected;
+  }
+
+  async #replayListed(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
     options: ReplayOptions,

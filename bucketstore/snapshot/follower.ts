@@ -114,14 +114,15 @@ export class Follower {
   }
 
   /**
-   * Enters what one list shows, and no more: behind a store that wins all the time, reading on to
-   * the end would never end.
+   * Reads on by a few names and one list at most: behind a store that wins all the time, reading on
+   * to the end would never end.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     const { log } = this.#parts;
-    const read = (one: ReadSlot): Sequence => this.#take(one);
+    const take = (one: ReadSlot): Sequence => this.#take(one);
     await this.#orReload(async () => {
-      await log.replayListed(this.#next(), read, this.#reading(signal));
+      const missing = await log.catchUp(this.#next(), take, this.#reading(signal));
+      if (missing !== null) this.#confirm(missing);
     }, signal);
   }
 
