@@ -2,6 +2,7 @@
  * The state that a precondition is lent: what it reads becomes part of the judgement's questions.
  */
 import type { CallOptions } from '../../blob/index.ts';
+import { parseHash } from '../document/body.ts';
 import { canonicalPath } from '../document/path.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import {
@@ -15,8 +16,6 @@ import {
 import type { ListQuery, Snapshot } from '../snapshot/snapshot.ts';
 import type { ListEntry } from '../snapshot/state.ts';
 import type { Inquiry } from './inquiry.ts';
-
-const HASH_PREFIX = 'sha256-';
 
 export class AskingReader implements StateReader {
   readonly #snapshot: Snapshot;
@@ -61,10 +60,8 @@ export class AskingReader implements StateReader {
   }
 
   async lookupHash(bodyHash: string): Promise<string> {
-    if (bodyHash.startsWith(HASH_PREFIX)) {
-      const hash = bodyHash.slice(HASH_PREFIX.length);
-      this.#inquiry.ask(this.#snapshot, { about: 'hash', bodyHash: hash });
-    }
+    const hash = parseHash(bodyHash);
+    if (hash !== null) this.#inquiry.ask(this.#snapshot, { about: 'hash', bodyHash: hash });
     return this.#reader.lookupHash(bodyHash);
   }
 

@@ -87,11 +87,13 @@ export class SlotWriter {
     const startedAt = clock.monotonic();
     const result = await this.#append(requests, encoded, held);
     switch (result.outcome) {
-      case 'committed':
+      case 'committed': {
+        const createMs = clock.monotonic() - startedAt;
         this.#losses = 0;
         sightings.note(encoded.slot.last, result.began, result.date);
-        this.#install(candidate, encoded, clock.monotonic() - startedAt);
-        return { outcome: 'won', createMs: result.atOnce ? clock.monotonic() - startedAt : null };
+        this.#install(candidate, encoded, createMs);
+        return { outcome: 'won', createMs: result.atOnce ? createMs : null };
+      }
       case 'lost':
         await this.#yieldTo(encoded.slot.first, result.bytes);
         return { outcome: 'lost' };

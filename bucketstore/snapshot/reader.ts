@@ -1,6 +1,7 @@
 /** Everything that can be asked of one state, with the bodies it names. */
 import type { CallOptions } from '../../blob/index.ts';
 import { StoreError } from '../base/errors.ts';
+import { formatHash, parseHash } from '../document/body.ts';
 import type { Metadata } from '../document/metadata.ts';
 import { canonicalPath } from '../document/path.ts';
 import { formatTimestamp } from '../document/timestamp.ts';
@@ -65,8 +66,6 @@ export interface GetOptions extends CallOptions {
   readonly version?: number | undefined;
 }
 
-const HASH_PREFIX = 'sha256-';
-
 /** Reads one snapshot. */
 export class SnapshotReader implements StateReader {
   readonly #snapshot: Snapshot;
@@ -111,14 +110,13 @@ export class SnapshotReader implements StateReader {
       version: record.version,
       modified: formatTimestamp(record.modified),
       etag: record.storedHash,
-      bodyHash: HASH_PREFIX + record.bodyHash,
+      bodyHash: formatHash(record.bodyHash),
     }));
   }
 
   async lookupHash(bodyHash: string): Promise<string> {
-    const path = bodyHash.startsWith(HASH_PREFIX)
-      ? this.#snapshot.lookupHash(bodyHash.slice(HASH_PREFIX.length))
-      : undefined;
+    const hash = parseHash(bodyHash);
+    const path = hash === null ? undefined : this.#snapshot.lookupHash(hash);
     if (path === undefined) throw notFound(bodyHash);
     return path;
   }
@@ -172,7 +170,7 @@ export function infoOf(
     archived,
     modified: formatTimestamp(record.modified),
     etag: record.storedHash,
-    bodyHash: HASH_PREFIX + record.bodyHash,
+    bodyHash: formatHash(record.bodyHash),
     metadata,
   };
 }
