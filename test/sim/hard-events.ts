@@ -30,6 +30,7 @@ const HARD_EVENTS: readonly string[] = [
   'rebuilt member',
   'group kept',
   'group refused',
+  'group with an unchanged part',
   'reborn name',
   'stale store',
   'clock jump',

@@ -48,6 +48,7 @@ export async function run(plan: Plan, options: RunOptions = {}): Promise<Verdict
   }
   coverage.count('stray', ghost.strays);
   coverage.count('group refused', history.calls.filter(isRefusedGroup).length);
+  coverage.count('group with an unchanged part', history.calls.filter(isMixedGroup).length);
   const violations = [...history.violations, ...ghost.violations];
   if (violations.length === 0) violations.push(...check(history.calls, ghost));
   const { acknowledged } = history;
@@ -56,6 +57,13 @@ export async function run(plan: Plan, options: RunOptions = {}): Promise<Verdict
 
 function isRefusedGroup(call: Call): boolean {
   return call.kind === 'write' && call.mutations.length > 1 && call.outcome?.kind === 'refused';
+}
+
+/** Whether a group was taken of which one mutation changed something, and another did not. */
+function isMixedGroup(call: Call): boolean {
+  if (call.kind !== 'write' || call.outcome?.kind !== 'taken') return false;
+  const { taken } = call.outcome;
+  return taken.some(({ committed }) => committed) && taken.some(({ committed }) => !committed);
 }
 
 function act(

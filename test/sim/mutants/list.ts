@@ -236,6 +236,18 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'group-split',
+    rule: 'a group is kept, rebuilt or refused as a whole',
+    edits: [
+      {
+        file: JUDGE_MEMBER,
+        find: "return { kind: 'refused', error, inquiry: lasts ? inquiry : null };",
+        replace: `if (judged.some(({ entry }) => entry !== null)) break;
+      return { kind: 'refused', error, inquiry: lasts ? inquiry : null };`,
+      },
+    ],
+  },
+  {
     name: 'survives-failure',
     rule: 'what was built on a batch does not survive its failure',
     edits: [

@@ -4,12 +4,10 @@
  */
 import type { CalledMutation, Violation, WriteCall } from '../history.ts';
 import { type Attempts, askedEntries, headsOf } from './attempts.ts';
-import { appended } from './document-model.ts';
+import { differenceOf, meets } from './effects.ts';
 import type { GhostEntry } from './ghost-document.ts';
 import type { GhostLog } from './ghost-log.ts';
 import type { GhostWorld } from './ghost-state.ts';
-
-type Metadata = { readonly [key: string]: string } | null;
 
 export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
   const { world } = ghost;
@@ -25,7 +23,8 @@ export function checkEntries(ghost: GhostLog, calls: Attempts): Violation[] {
     const entries = headsOf(world, op).flatMap((one) => askedEntries(world, one, attempts));
     for (const { mutation, entry } of entries) {
       asked.add(entry.sequence);
-      const problem = mutation === null ? 'was not asked for' : problemOf(world, mutation, entry);
+      const problem =
+        mutation === null ? 'was not asked for' : differenceOf(world, mutation, entry);
       if (problem !== null) found.push({ rule: 'content', detail: `${where(entry)}: ${problem}` });
       if (mutation !== null) found.push(...checkConditions(world, mutation, entry));
     }
@@ -56,28 +55,6 @@ function checkOrder(world: GhostWorld, calls: Attempts): Violation[] {
   return found;
 }
 
-/** What an entry says that its mutation does not, or null. */
-function problemOf(world: GhostWorld, mutation: CalledMutation, entry: GhostEntry): string | null {
-  if (mutation.kind === 'archive') {
-    const right = entry.kind === 'archive' && entry.archived === mutation.archived;
-    return right ? null : 'is another change';
-  }
-  if (entry.verb !== mutation.kind) return 'is another change';
-  const versions = world.documents.get(entry.path)?.versions;
-  const version = versions?.get(entry.version);
-  // Its bytes are missing, which is told elsewhere.
-  if (version === undefined) return null;
-  const before = versions?.get(entry.version - 1);
-  const appends = mutation.kind === 'append';
-  const old = appends && before !== undefined ? Buffer.from(before.body).toString() : '';
-  const body = appends ? appended(old, mutation.body) : mutation.body;
-  if (Buffer.from(version.body).toString() !== body) return 'has another body';
-  const metadata = appends
-    ? merged(before?.metadata ?? null, mutation.metadata, entry.path)
-    : mutation.metadata;
-  return same(normal(metadata), normal(version.metadata)) ? null : 'has other metadata';
-}
-
 /** The expectation, and what another document had to be, just before the entry. */
 function checkConditions(
   world: GhostWorld,
@@ -87,14 +64,9 @@ function checkConditions(
   const found: Violation[] = [];
   const state = (path: string) => world.documents.get(path)?.states.at(entry.sequence - 1);
   const before = state(entry.path);
-  const version = before?.version ?? 0;
-  const met =
-    expected === 'any' ||
-    (expected === 'absent' && before === undefined) ||
-    (typeof expected === 'number' && version === expected) ||
-    (typeof expected === 'object' && before?.etag === expected.etag);
-  if (!met) {
-    const detail = `${where(entry)}: expected ${JSON.stringify(expected)}, it was at ${version}`;
+  if (!meets(expected, before)) {
+    const was = before?.version ?? 0;
+    const detail = `${where(entry)}: expected ${JSON.stringify(expected)}, it was at ${was}`;
     found.push({ rule: 'expected', detail });
   }
   if (requires !== null && (state(requires.path)?.version ?? 0) !== requires.version) {
@@ -103,35 +75,6 @@ function checkConditions(
     found.push({ rule: 'precondition', detail });
   }
   return found;
-}
-
-/** An append keeps the old metadata but `retention`, and has a type. */
-function merged(old: Metadata, said: Metadata, path: string): Metadata {
-  const { retention: _, ...kept } = old ?? {};
-  const both: { [key: string]: string } = { ...kept, ...said };
-  const typeless = path.endsWith('/index.md') || path.endsWith('/log.md');
-  if ((both['type'] ?? '').trim() === '' && !typeless) both['type'] = 'Document';
-  return both;
-}
-
-/** Sorted pairs, with tags as they read back. */
-function normal(metadata: Metadata): readonly string[] {
-  return Object.entries(metadata ?? {})
-    .map(([key, value]) => {
-      const tags = () => value.split(',').map((tag) => tag.trim());
-      return `${key}\0${
-        key === 'tags'
-          ? tags()
-              .filter((tag) => tag !== '')
-              .join(',')
-          : value
-      }`;
-    })
-    .sort();
-}
-
-function same(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 function where({ sequence, op, path }: GhostEntry): string {

@@ -4,6 +4,7 @@
  */
 import type { CalledMutation, Violation, WriteCall } from '../history.ts';
 import { windowOf } from './check-outcomes.ts';
+import { meets } from './effects.ts';
 import type { GhostState } from './ghost-document.ts';
 import type { GhostLog } from './ghost-log.ts';
 
@@ -36,12 +37,7 @@ function isRefused(
 ): boolean {
   if (state === undefined && kind !== 'publish') return told.code === 'NOT_FOUND';
   const version = state?.version ?? 0;
-  const met =
-    expected === 'any' ||
-    (expected === 'absent' && state === undefined) ||
-    (typeof expected === 'number' && expected === version) ||
-    (typeof expected === 'object' && expected.etag === state?.etag);
-  if (!met) {
+  if (!meets(expected, state)) {
     const current = told.currentVersion ?? version;
     return told.code === 'CONFLICT' && current === version;
   }

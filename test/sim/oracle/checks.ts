@@ -6,6 +6,7 @@ import type { Call, Violation } from '../history.ts';
 import { attemptsOf } from './attempts.ts';
 import { checkCost } from './check-cost.ts';
 import { checkEntries } from './check-entries.ts';
+import { checkGroups } from './check-groups.ts';
 import { checkAcknowledged, checkOperation, checkOutcome } from './check-outcomes.ts';
 import { checkGroupRefusal } from './check-refusals.ts';
 import { checkSessions } from './check-sessions.ts';
@@ -33,6 +34,7 @@ export function check(history: readonly Call[], ghost: GhostLog): Violation[] {
       found.push(...checkView(call, ghost, acknowledged));
     }
   }
+  found.push(...checkGroups(ghost, attempts));
   found.push(...checkEntries(ghost, attempts), ...checkCost(ghost, attempts));
   found.push(...checkSessions(history, ghost));
   return [...found, ...checkHistories(history, ghost)];
