@@ -1,5 +1,4 @@
-/** The arguments of the load spike: text to numbers, with an error that says what was expected. */
-import { parseArgs } from 'node:util';
+/** What a run is asked for: text to numbers, with an error that says what was expected. */
 import { formatLocation, parseLocation } from '../blob/index.ts';
 
 /** What can be measured, and what it is for. */
@@ -13,6 +12,29 @@ export const SCENARIOS = {
 } as const;
 
 export type ScenarioName = keyof typeof SCENARIOS;
+
+/** Flags with a value; `ramp` has none. */
+export type SpikeFlag =
+  | 'model'
+  | 'rate'
+  | 'seconds'
+  | 'stores'
+  | 'writers'
+  | 'body-bytes'
+  | 'inline-bytes'
+  | 'batch-max'
+  | 'deadline-ms'
+  | 'depth'
+  | 'documents'
+  | 'seed';
+
+export interface SpikeRequest {
+  readonly scenario: string;
+  readonly location: string;
+  readonly flags: Readonly<Partial<Record<SpikeFlag, string>>>;
+  /** Every second from the first, nothing dropped. */
+  readonly ramp: boolean;
+}
 
 export interface SpikeArguments {
   readonly scenario: ScenarioName;
@@ -33,103 +55,68 @@ export interface SpikeArguments {
   /** Settings of the stores; undefined: their defaults. */
   readonly inlineBytes: number | undefined;
   readonly batchMax: number | undefined;
+  /** How long a write may take. */
+  readonly deadlineMs: number;
   /** Bare creates, or readers, at once. */
   readonly depth: number;
   /** Documents that are written to, one drawn for each write. */
   readonly documents: number;
   readonly seed: number;
-  /** Every second from the first, nothing dropped. */
   readonly ramp: boolean;
-  readonly json: string | null;
-  readonly html: string | null;
+  /** The command line that asks for the same again. */
+  readonly command: string;
 }
 
-export const USAGE: string = [
-  'usage: npm run spike -- SCENARIO --location L [flags]',
-  ...Object.entries(SCENARIOS).map(([name, what]) => `  ${name.padEnd(11)} ${what}`),
-  'flags:',
-  '  --location L      gs://, s3://, file: or memory:',
-  '  --model gcs       the latency model of a real bucket in front of it',
-  '  --rate N          arrivals a second, for each store',
-  '  --seconds N       how long, default 20; at a rate the first 5 are dropped',
-  '  --stores N        stores in this process (contention), default 3',
-  '  --writers N       writers of each store in saturation, default 2000',
-  '  --body-bytes N    bytes of a body, default 1024',
-  '  --inline-bytes N  what a store inlines at most; 0: nothing',
-  '  --batch-max N     entries of a slot at most',
-  '  --depth N         creates (default 32) or readers (default 1) at once',
-  '  --documents N     documents that are written to or read, default 1000',
-  '  --seed N          of keys and arrivals, default 1',
-  '  --ramp            creates: from the first second, nothing dropped',
-  '  --json FILE, --html FILE',
-].join('\n');
-
-const OPTIONS = {
-  location: { type: 'string' },
-  model: { type: 'string' },
-  rate: { type: 'string' },
-  seconds: { type: 'string' },
-  stores: { type: 'string' },
-  writers: { type: 'string' },
-  'body-bytes': { type: 'string' },
-  'inline-bytes': { type: 'string' },
-  'batch-max': { type: 'string' },
-  depth: { type: 'string' },
-  documents: { type: 'string' },
-  seed: { type: 'string' },
-  ramp: { type: 'boolean' },
-  json: { type: 'string' },
-  html: { type: 'string' },
-} as const;
-
-type Flag = keyof typeof OPTIONS;
+const STORES: readonly ScenarioName[] = [
+  ...(['latency', 'saturation', 'contention', 'follower', 'tipcheck'] as const),
+];
 
 /** Flags that say something about one scenario, or a few, only. */
-const ONLY: Partial<Record<Flag, readonly ScenarioName[]>> = {
-  rate: ['creates', 'latency', 'contention', 'follower'],
+const ONLY: Partial<Record<SpikeFlag | 'ramp', readonly ScenarioName[]>> = {
+  rate: ['creates', 'latency', 'saturation', 'contention', 'follower'],
   stores: ['contention'],
   writers: ['saturation', 'contention'],
-  'inline-bytes': ['latency', 'saturation', 'contention', 'follower', 'tipcheck'],
-  'batch-max': ['latency', 'saturation', 'contention', 'follower', 'tipcheck'],
+  'inline-bytes': STORES,
+  'batch-max': STORES,
+  'deadline-ms': ['latency', 'saturation', 'contention', 'follower'],
   depth: ['creates', 'follower', 'tipcheck'],
-  documents: ['latency', 'saturation', 'contention', 'follower', 'tipcheck'],
+  documents: STORES,
   ramp: ['creates'],
 };
 
 /** Seconds that are dropped at a rate, before percentiles are taken. */
 export const DROPPED_SECONDS = 5;
 
+/** A write is waited for longer than a store would by default: a long answer is a figure too. */
+const DEADLINE_MS = 60_000;
+
 const RATE_DEFAULT: Partial<Record<ScenarioName, number>> = { latency: 200, follower: 50 };
 
-/** @throws RangeError or TypeError naming the argument, what was given and what is expected */
-export function parseArguments(argv: readonly string[]): SpikeArguments {
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    options: OPTIONS,
-    allowPositionals: true,
-  });
-  const scenario = scenarioOf(positionals);
-  for (const [flag, scenarios] of Object.entries(ONLY)) {
-    if (values[flag as Flag] === undefined || scenarios.includes(scenario)) continue;
-    throw new RangeError(`--${flag} says nothing about ${scenario}; only ${scenarios.join(', ')}`);
-  }
-  const number = (flag: Flag, fallback: number, least: number, most: number): number => {
-    const text = values[flag];
-    return typeof text === 'string' ? numberOf(flag, text, least, most) : fallback;
+/** @throws RangeError naming the argument, what was given and what is expected */
+export function readArguments(request: SpikeRequest): SpikeArguments {
+  const { flags, ramp } = request;
+  const scenario = scenarioOf(request.scenario);
+  checkFlags(scenario, request);
+  const number = (flag: SpikeFlag, fallback: number, least: number, most: number): number => {
+    const text = flags[flag];
+    return text === undefined ? fallback : numberOf(flag, text, least, most);
   };
-  const maybe = (flag: Flag, least: number, most: number): number | undefined => {
-    return values[flag] === undefined ? undefined : number(flag, 0, least, most);
+  const maybe = (flag: SpikeFlag, least: number, most: number): number | undefined => {
+    return flags[flag] === undefined ? undefined : number(flag, 0, least, most);
   };
   const seed = number('seed', 1, 0, 2 ** 32 - 1);
   const rate = maybe('rate', 1, 100_000) ?? RATE_DEFAULT[scenario] ?? null;
+  if (rate !== null && flags.writers !== undefined) {
+    throw new RangeError('--writers says nothing at a --rate: arrivals wait for nobody');
+  }
   const seconds = number('seconds', 20, 1, 86_400);
   const drops = scenario !== 'tipcheck' && (rate !== null || scenario === 'creates');
-  if (drops && values.ramp !== true && seconds <= DROPPED_SECONDS) {
+  if (drops && !ramp && seconds <= DROPPED_SECONDS) {
     throw new RangeError(`--seconds is "${seconds}": more than the ${DROPPED_SECONDS} dropped`);
   }
   return {
     scenario,
-    ...placesOf(values.location, values.model, seed),
+    ...placesOf(request.location, flags.model, seed),
     rate,
     seconds,
     stores: scenario === 'contention' ? number('stores', 3, 1, 64) : 1,
@@ -137,20 +124,18 @@ export function parseArguments(argv: readonly string[]): SpikeArguments {
     bodyBytes: number('body-bytes', 1_024, 64, 1_048_576),
     inlineBytes: maybe('inline-bytes', 0, 1_048_576),
     batchMax: maybe('batch-max', 1, 256),
+    deadlineMs: number('deadline-ms', DEADLINE_MS, 1, 600_000),
     depth: number('depth', scenario === 'creates' ? 32 : 1, 1, 1_024),
     documents: number('documents', 1_000, 1, 1_000_000),
     seed,
-    ramp: values.ramp ?? false,
-    json: values.json ?? null,
-    html: values.html ?? null,
+    ramp,
+    command: commandOf(request),
   };
 }
 
-function scenarioOf(positionals: readonly string[]): ScenarioName {
-  const names = Object.keys(SCENARIOS).join(', ');
-  const [name = '', extra] = positionals;
-  if (extra !== undefined) throw new RangeError(`one scenario at a time, got also "${extra}"`);
+function scenarioOf(name: string): ScenarioName {
   if (isScenario(name)) return name;
+  const names = Object.keys(SCENARIOS).join(', ');
   throw new RangeError(`the scenario is "${name}", expected one of ${names}`);
 }
 
@@ -158,12 +143,20 @@ function isScenario(name: string): name is ScenarioName {
   return Object.hasOwn(SCENARIOS, name);
 }
 
+function checkFlags(scenario: ScenarioName, { flags, ramp }: SpikeRequest): void {
+  const given = { ...flags, ramp: ramp ? '' : undefined };
+  for (const [flag, scenarios] of Object.entries(ONLY)) {
+    const isGiven = given[flag as SpikeFlag | 'ramp'] !== undefined;
+    if (!isGiven || scenarios.includes(scenario)) continue;
+    throw new RangeError(`--${flag} says nothing about ${scenario}; only ${scenarios.join(', ')}`);
+  }
+}
+
 function placesOf(
-  location: string | undefined,
+  location: string,
   model: string | undefined,
   seed: number,
 ): Pick<SpikeArguments, 'location' | 'opened' | 'bare' | 'model'> {
-  if (location === undefined) throw new RangeError('--location is missing: where to measure');
   if (model !== undefined && model !== 'gcs') {
     throw new RangeError(`--model is "${model}", expected gcs`);
   }
@@ -177,8 +170,18 @@ function placesOf(
   return { location, opened, bare, model: modelled ? 'gcs' : null };
 }
 
-function numberOf(flag: Flag, text: string, least: number, most: number): number {
+function numberOf(flag: SpikeFlag, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
   throw new RangeError(`--${flag} is "${text}", expected a whole number of ${least} to ${most}`);
+}
+
+function commandOf({ scenario, location, flags, ramp }: SpikeRequest): string {
+  const words = Object.entries(flags).flatMap(([flag, text]) => [`--${flag}`, text]);
+  const last = ramp ? ['--ramp'] : [];
+  return ['bucketstore', 'spike', scenario, location, ...words, ...last].map(quoted).join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -30,16 +30,21 @@ export function ownPrefix({ random }: Machine): string {
 
 /**
  * The median of 200 creates of 1 KiB, one after another, ms. Removes them again: 400 requests.
+ * @throws the signal's reason when it aborts, after the removal; BlobError when a request fails
  */
 export async function measureIdle(machine: Machine, location: string): Promise<number> {
-  const { clock } = machine;
+  const { clock, signal, progress } = machine;
   const bucket = await openStack(machine, location);
   const prefix = ownPrefix(machine);
   const body = Buffer.alloc(BYTES, 'x');
   const samples = new Samples();
-  const keys = Array.from({ length: CREATES }, (_, index) => `${prefix}${index}`);
+  const keys: string[] = [];
   try {
-    for (const key of keys) {
+    while (keys.length < CREATES) {
+      signal.throwIfAborted();
+      progress(`measuring c: ${keys.length} of ${CREATES} creates`);
+      const key = `${prefix}${keys.length}`;
+      keys.push(key);
       const startMs = clock.monotonic();
       await bucket.create(key, body, { lane: 'commit' });
       samples.add(0, clock.monotonic() - startMs);

@@ -1,6 +1,6 @@
 /** What a run takes of the machine: handed in, so that a test runs it in virtual time. */
 import { cpus } from 'node:os';
-import { type Clock, type Random, systemClock, systemRandom } from '../bucketstore/index.ts';
+import type { Clock, Random } from '../bucketstore/index.ts';
 
 export interface Machine {
   readonly clock: Clock;
@@ -8,6 +8,12 @@ export interface Machine {
   readonly random: Random;
   /** CPU time of this process so far, user and system, µs. */
   cpuMicros(): number;
+  /** What this process holds in memory (RSS). */
+  rssBytes(): number;
+  /** Aborts when the run is to end before its time; what was measured until then is a result. */
+  readonly signal: AbortSignal;
+  /** Is told how far the run is. */
+  progress(text: string): void;
   readonly description: MachineDescription;
 }
 
@@ -17,16 +23,19 @@ export interface MachineDescription {
   readonly node: string;
 }
 
+/** What a machine is given from outside. */
+export type Surroundings = Pick<Machine, 'clock' | 'random' | 'signal' | 'progress'>;
+
 /** This machine. */
-export function thisMachine(): Machine {
+export function thisMachine(surroundings: Surroundings): Machine {
   const all = cpus();
   return {
-    clock: systemClock,
-    random: systemRandom,
+    ...surroundings,
     cpuMicros: () => {
       const { user, system } = process.cpuUsage();
       return user + system;
     },
+    rssBytes: () => process.memoryUsage.rss(),
     description: {
       cpu: all[0]?.model ?? 'unknown',
       cores: all.length,

@@ -1,6 +1,9 @@
 /** What a scenario hands over: sums and samples, from which the report is made. */
 import type { Samples } from './measure.ts';
+import type { Overload } from './overload.ts';
+import type { ReadBack } from './read-back.ts';
 import type { Tally } from './tally.ts';
+import type { Watched } from './watch.ts';
 
 /** One store's part. */
 export interface StoreOutcome {
@@ -18,18 +21,16 @@ export interface ReadOutcome {
   readonly tally: Tally;
 }
 
-export interface Outcome {
+export interface Outcome extends Watched, ReadBack {
   /** What the percentiles are of. */
   readonly measured: 'creates' | 'writes' | 'reads';
   readonly samples: Samples;
-  /** The measured time, s. */
-  readonly seconds: number;
   /** Acknowledged over the whole run: what requests, bytes and CPU are shared among. */
   readonly acknowledged: number;
-  readonly lostAcknowledged: number;
-  readonly cpuMicros: number;
   readonly tally: Tally;
   readonly errors: Readonly<Record<string, number>>;
+  /** Null where nothing is written under load. */
+  readonly overload: Overload | null;
   readonly stores: readonly StoreOutcome[];
   readonly reads: ReadOutcome | null;
 }

@@ -5,7 +5,9 @@ import { MODEL_C_MS } from './idle.ts';
 import type { MachineDescription } from './machine.ts';
 import type { Samples, Second } from './measure.ts';
 import type { Outcome } from './outcome.ts';
+import type { Overload } from './overload.ts';
 import { type Cost, costPerMillion } from './prices.ts';
+import type { RssSample } from './watch.ts';
 
 /** Percentiles, in ms and as multiples of c; null when nothing was measured. */
 export interface Percentiles {
@@ -39,6 +41,22 @@ export interface ReadsReport extends Percentiles {
   readonly requests_per_read: Readonly<Record<BlobOperation, number>> | null;
 }
 
+/** How the stores said no, over the whole run. */
+export interface OverloadReport {
+  readonly deadline_ms: number;
+  /** Writes that were refused at once (`OVERLOADED` before their deadline), and how quickly. */
+  readonly refused: number;
+  readonly refused_p50_ms: number | null;
+  readonly refused_p99_ms: number | null;
+  readonly refused_max_ms: number | null;
+  /** Writes that were taken and had no answer by their deadline. */
+  readonly overdue: number;
+  /** Writes that were acknowledged after their deadline. Must be 0. */
+  readonly late_acknowledged: number;
+  /** The longest time from asking to an answer. */
+  readonly answer_max_ms: number;
+}
+
 /** Everything of a run. `null`: there was nothing to divide by. */
 export interface Report extends Percentiles {
   readonly scenario: string;
@@ -53,6 +71,8 @@ export interface Report extends Percentiles {
   readonly c_ms: number;
   /** false: with the model, c lay outside 38 to 44 ms, and the figures say nothing. */
   readonly valid: boolean;
+  /** It was ended before its time; the figures are of what was measured until then. */
+  readonly interrupted: boolean;
   readonly seconds: number;
   /** Measured ones (creates in `creates`), and those of the whole run. */
   readonly writes: number;
@@ -68,26 +88,30 @@ export interface Report extends Percentiles {
   readonly slots_lost: number;
   /** Requests that the bucket refused for their rate (429). */
   readonly throttled: number;
-  readonly lost_acknowledged: number;
+  /** Acknowledged writes that are not in the bucket exactly once. Null: it was not read back. */
+  readonly lost_acknowledged: number | null;
+  readonly overload: OverloadReport | null;
   /** Failed operations by code, and failed requests by code. */
   readonly errors: Readonly<Record<string, number>>;
   readonly request_errors: Readonly<Record<string, number>>;
   readonly stores: readonly StoreReport[];
   readonly reads: ReadsReport | null;
   readonly per_second: readonly Second[];
+  /** Memory of this process (RSS), by seconds from the start of the load. */
+  readonly rss: readonly RssSample[];
 }
 
 export interface RunFacts {
   readonly asked: SpikeArguments;
   readonly machine: MachineDescription;
-  readonly command: string;
   /** ISO 8601. */
   readonly date: string;
   readonly cMs: number;
+  readonly interrupted: boolean;
 }
 
 export function makeReport(facts: RunFacts, outcome: Outcome): Report {
-  const { asked, machine, command, date, cMs } = facts;
+  const { asked, machine, date, cMs, interrupted } = facts;
   const { samples, tally, acknowledged, seconds, measured } = outcome;
   const { counts } = tally;
   const writes = measured === 'reads' ? 0 : samples.count;
@@ -96,15 +120,16 @@ export function makeReport(facts: RunFacts, outcome: Outcome): Report {
     scenario: asked.scenario,
     location: asked.location,
     model: asked.model,
-    ...{ machine, command, date },
+    ...{ machine, command: asked.command, date },
     seed: asked.seed,
     measured,
     c_ms: rounded(cMs),
     valid: asked.model === null || (cMs >= MODEL_C_MS[0] && cMs <= MODEL_C_MS[1]),
+    interrupted,
     seconds,
     ...percentilesOf(samples, cMs),
     writes,
-    writes_per_s: rounded(writes / seconds),
+    writes_per_s: ratio(writes, seconds) ?? 0,
     writes_acknowledged: acknowledged,
     requests_per_write: eachPer(counts.requests, acknowledged),
     objects_per_write: per(tally.objects),
@@ -116,6 +141,7 @@ export function makeReport(facts: RunFacts, outcome: Outcome): Report {
     slots_lost: tally.lost,
     throttled: counts.errors.throttled ?? 0,
     lost_acknowledged: outcome.lostAcknowledged,
+    overload: overloadOf(outcome.overload),
     errors: outcome.errors,
     request_errors: counts.errors,
     stores: outcome.stores.map(({ store, samples: own }) => {
@@ -124,6 +150,25 @@ export function makeReport(facts: RunFacts, outcome: Outcome): Report {
     }),
     reads: readsOf(outcome, cMs),
     per_second: samples.perSecond().map(roundedSecond),
+    rss: outcome.rss,
+  };
+}
+
+function overloadOf(overload: Overload | null): OverloadReport | null {
+  if (overload === null) return null;
+  const { refused, overdue, lateAcknowledged, longestMs } = overload;
+  const ms = (share: number): number | null => {
+    return refused.count === 0 ? null : rounded(refused.percentile(share));
+  };
+  return {
+    deadline_ms: overload.deadlineMs,
+    refused: refused.count,
+    refused_p50_ms: ms(0.5),
+    refused_p99_ms: ms(0.99),
+    refused_max_ms: ms(1),
+    overdue,
+    late_acknowledged: lateAcknowledged,
+    answer_max_ms: rounded(longestMs),
   };
 }
 
@@ -134,7 +179,7 @@ function readsOf({ reads, seconds }: Outcome, cMs: number): ReadsReport | null {
   return {
     ...percentilesOf(samples, cMs),
     count,
-    per_s: rounded(count / seconds),
+    per_s: ratio(count, seconds) ?? 0,
     stale,
     requests_per_read: eachPer(tally.counts.requests, answered),
   };

@@ -28,17 +28,16 @@ export interface Run {
 }
 
 /**
- * Measures; leaves the world at the location, and nothing else.
- * @throws BlobError, StoreError or OracleError when the location cannot be used or is damaged
+ * Measures; leaves the world at the location, and nothing else. When the machine's signal aborts
+ * under load, the load ends, what was sent is waited for, and the report is of what was measured.
+ * @throws BlobError or StoreError when the location cannot be used; the signal's reason when it
+ *   aborts before anything was measured
  */
-export async function runScenario(
-  machine: Machine,
-  asked: SpikeArguments,
-  command: string,
-): Promise<Run> {
+export async function runScenario(machine: Machine, asked: SpikeArguments): Promise<Run> {
   const cMs = await measureIdle(machine, asked.opened);
   const date = new Date(machine.clock.now()).toISOString();
   const outcome = await RUNS[asked.scenario](machine, asked);
-  const facts = { asked, machine: machine.description, command, date, cMs };
+  const { description, signal } = machine;
+  const facts = { asked, machine: description, date, cMs, interrupted: signal.aborted };
   return { report: makeReport(facts, outcome), outcome };
 }

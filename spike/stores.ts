@@ -2,13 +2,15 @@
 import { openWorld, type World } from '../bucketstore/index.ts';
 import { SeededRandom } from '../test/support/seeded-random.ts';
 import type { SpikeArguments } from './arguments.ts';
-import { arrive, loop, type Period, periodFrom } from './load.ts';
+import { arrive, loop, type Period } from './load.ts';
 import type { Machine } from './machine.ts';
 import { Samples } from './measure.ts';
 import type { Outcome } from './outcome.ts';
+import { Overload } from './overload.ts';
 import { readBack } from './read-back.ts';
 import { TallyKeeper } from './tally.ts';
 import { Failures, Traffic } from './traffic.ts';
+import { watch } from './watch.ts';
 
 export interface Writing {
   readonly machine: Machine;
@@ -22,12 +24,13 @@ export function openStore(
   { opened, inlineBytes, batchMax }: SpikeArguments,
   { observer }: Partial<Pick<TallyKeeper, 'observer'>> = {},
 ): Promise<World> {
-  const { clock, random } = machine;
+  const { clock, random, signal } = machine;
   const settings = {
     ...(inlineBytes === undefined ? {} : { inlineBytes }),
     ...(batchMax === undefined ? {} : { batchMax }),
   };
-  return openWorld(opened, { create: true, settings, components: { clock, random, observer } });
+  const components = { clock, random, observer };
+  return openWorld(opened, { create: true, settings, components, signal });
 }
 
 /** The writes of one store for a period: at its rate, or saturated. */
@@ -42,43 +45,47 @@ export function writeFor(
   return loop(clock, asked.writers, period, write);
 }
 
+/** Writes so far, in words. */
+export function toldWrites(traffics: readonly Traffic[]): string {
+  const writes = traffics.reduce((sum, { acknowledged }) => sum + acknowledged.count, 0);
+  return `${writes} writes`;
+}
+
 /** Stores that all write, from opening to reading back: `latency`, `saturation`, `contention`. */
 export async function runWriters(writing: Writing): Promise<Outcome> {
   const { machine, asked, droppedSeconds } = writing;
-  const { clock } = machine;
   const keeper = new TallyKeeper();
   const failures = new Failures();
+  const overload = new Overload(asked.deadlineMs);
   const root = new SeededRandom(asked.seed);
   const worlds: World[] = [];
   try {
     for (let i = 0; i < asked.stores; i++) worlds.push(await openStore(machine, asked, keeper));
-    const { documents, bodyBytes } = asked;
+    const { documents, bodyBytes, seconds } = asked;
     const traffics = worlds.map((world, index) => {
       const keys = root.derive(`keys ${index}`);
-      return new Traffic({ machine, world, keys, failures, documents, bodyBytes });
+      return new Traffic({ machine, world, keys, failures, overload, documents, bodyBytes });
     });
     keeper.start();
-    const cpuMicros = machine.cpuMicros();
-    const period = periodFrom(clock, asked.seconds, droppedSeconds);
-    await Promise.all(
-      traffics.map((traffic, index) => {
-        return writeFor(writing, traffic, root.derive(`arrivals ${index}`), period);
-      }),
-    );
-    const spentMicros = machine.cpuMicros() - cpuMicros;
+    const told = (): string => toldWrites(traffics);
+    const watched = await watch(machine, { seconds, droppedSeconds, told }, (period) => {
+      return Promise.all(
+        traffics.map((traffic, index) => {
+          return writeFor(writing, traffic, root.derive(`arrivals ${index}`), period);
+        }),
+      );
+    });
     const tally = keeper.stop();
     await Promise.all(worlds.map((world) => world.close()));
-    const acknowledged = traffics.flatMap((traffic) => traffic.acknowledged);
-    const { lostAcknowledged } = await readBack(machine, asked.bare, acknowledged);
     return {
+      ...watched,
+      ...(await readBack(machine, asked.bare, operationsOf(traffics))),
       measured: 'writes',
       samples: Samples.merge(traffics.map(({ samples }) => samples)),
-      seconds: asked.seconds - droppedSeconds,
-      acknowledged: acknowledged.length,
-      lostAcknowledged,
-      cpuMicros: spentMicros,
+      acknowledged: traffics.reduce((sum, { acknowledged }) => sum + acknowledged.count, 0),
       tally,
       errors: failures.byCode,
+      overload,
       stores: traffics.map(({ samples }, index) => {
         return { store: worlds[index]?.storeId ?? '', samples };
       }),
@@ -88,4 +95,8 @@ export async function runWriters(writing: Writing): Promise<Outcome> {
     keeper.stop();
     await Promise.all(worlds.map((world) => world.close()));
   }
+}
+
+function* operationsOf(traffics: readonly Traffic[]): Iterable<string> {
+  for (const { acknowledged } of traffics) yield* acknowledged;
 }

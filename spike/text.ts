@@ -1,6 +1,7 @@
 /** The report as lines for a person. */
 import { MODEL_C_MS } from './idle.ts';
-import type { Percentiles, Report } from './report.ts';
+import type { OverloadReport, Percentiles, Report } from './report.ts';
+import type { RssSample } from './watch.ts';
 
 /** The lines that a run prints when it is done. */
 export function reportLines(report: Report): readonly string[] {
@@ -29,10 +30,54 @@ export function reportLines(report: Report): readonly string[] {
   lines.push(
     `errors       ${kinds(report.errors) || 'none'}; requests: ${request}; ` +
       `429: ${report.throttled}`,
-    `read back    ${report.lost_acknowledged} acknowledged lost`,
+    ...overloadLines(report.overload),
+    memoryLine(report.rss),
+    `read back    ${readBackWords(report.lost_acknowledged)}`,
   );
+  if (report.interrupted) {
+    lines.push(`INTERRUPTED: the figures are of the ${report.seconds} s until then`);
+  }
   if (!report.valid) lines.push(`VOID: with the model c lies in ${MODEL_C_MS.join(' to ')} ms`);
   return lines;
+}
+
+function readBackWords(lost: number | null): string {
+  return lost === null
+    ? 'not to its end: it is not known what is lost'
+    : `${lost} acknowledged lost`;
+}
+
+function overloadLines(overload: OverloadReport | null): readonly string[] {
+  if (overload === null) return [];
+  const { refused, refused_p99_ms, refused_max_ms } = overload;
+  const { deadline_ms, overdue, late_acknowledged, answer_max_ms } = overload;
+  const lines =
+    refused === 0
+      ? []
+      : [
+          `refused      ${refused} at once, p99 ${refused_p99_ms} ms after arrival, ` +
+            `max ${refused_max_ms} ms`,
+        ];
+  return [
+    ...lines,
+    `deadline     ${deadline_ms} ms: ${overdue} without an answer by then, ` +
+      `${late_acknowledged} acknowledged later; longest answer ${answer_max_ms} ms`,
+  ];
+}
+
+/** Where a store's memory has settled, s: what comes later is held against that. */
+const SETTLED_SECONDS = 120;
+
+function memoryLine(rss: readonly RssSample[]): string {
+  const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+  const last = rss.at(-1) ?? [0, 0];
+  const [first = last] = rss;
+  const base = rss.find(([seconds]) => seconds >= SETTLED_SECONDS) ?? first;
+  const ratio = (last[1] / base[1]).toFixed(3);
+  return (
+    `memory       RSS ${megabytes(base[1])} MB at ${base[0]} s, ` +
+    `${megabytes(last[1])} MB at ${last[0]} s: ${ratio} of it`
+  );
 }
 
 /** Creates a second and latency of every second. */

@@ -2,12 +2,12 @@
 import { isBlobError } from '../blob/index.ts';
 import { isStoreError, type World } from '../bucketstore/index.ts';
 import type { SeededRandom } from '../test/support/seeded-random.ts';
+import { Acknowledged } from './acknowledged.ts';
 import type { Period } from './load.ts';
 import type { Machine } from './machine.ts';
 import { Samples } from './measure.ts';
+import type { Overload } from './overload.ts';
 
-/** A write is waited for longer than a store would by default: a long answer is a figure too. */
-const DEADLINE_MS = 60_000;
 const REFUSED_PAUSE_MS = 1;
 
 /** Failures by code, over all writers of a run. */
@@ -32,6 +32,8 @@ export interface TrafficParts {
   /** Keys come from it. */
   readonly keys: SeededRandom;
   readonly failures: Failures;
+  /** Knows how long a write may take. */
+  readonly overload: Overload;
   readonly documents: number;
   readonly bodyBytes: number;
 }
@@ -40,7 +42,7 @@ export class Traffic {
   /** Of the writes that were acknowledged in the measured time. */
   readonly samples: Samples = new Samples();
   /** Operations of every acknowledged write, also of those that are not measured. */
-  readonly acknowledged: string[] = [];
+  readonly acknowledged: Acknowledged = new Acknowledged();
   /** The newest acknowledged version of each document. */
   readonly versions: Map<string, number> = new Map();
   readonly #parts: TrafficParts;
@@ -64,21 +66,25 @@ export class Traffic {
     { startMs, endMs, measuredMs }: Period,
     dueMs: number,
   ): Promise<void> {
-    const { world, machine, failures } = this.#parts;
+    const { world, machine, failures, overload } = this.#parts;
+    const { clock } = machine;
     const body = this.#body();
+    const calledMs = clock.monotonic();
     try {
-      const options = { deadlineMs: DEADLINE_MS };
-      const result = await world.publish({ path, expected: 'any', body }, options);
-      const nowMs = machine.clock.monotonic();
-      this.acknowledged.push(result.op);
+      const { deadlineMs } = overload;
+      const result = await world.publish({ path, expected: 'any', body }, { deadlineMs });
+      const nowMs = clock.monotonic();
+      overload.acknowledged({ dueMs, calledMs, answeredMs: nowMs });
+      this.acknowledged.add(result.op);
       const { version } = result.document;
       if (version > (this.versions.get(path) ?? 0)) this.versions.set(path, version);
       if (nowMs < measuredMs || nowMs >= endMs || dueMs < startMs) return;
       this.samples.add(nowMs - measuredMs, nowMs - dueMs);
     } catch (error) {
+      overload.failed(error, { dueMs, calledMs, answeredMs: clock.monotonic() });
       failures.note(error);
       // A writer that is refused at once must not keep everybody else from their turn.
-      await machine.clock.sleep(REFUSED_PAUSE_MS);
+      await clock.sleep(REFUSED_PAUSE_MS);
     }
   }
 

@@ -9,6 +9,7 @@ import { init } from './init.ts';
 import { log } from './log.ts';
 import { ls } from './ls.ts';
 import { put } from './put.ts';
+import { spike } from './spike.ts';
 import { stat } from './stat.ts';
 import { tour } from './tour.ts';
 import { verify } from './verify.ts';
@@ -28,5 +29,6 @@ export const commands: readonly Command[] = [
   stat,
   verify,
   doctor,
+  spike,
   tour,
 ];

@@ -68,6 +68,7 @@ export function openForCommand(
   });
 }
 
-function isLocation(text: string): boolean {
+/** Whether a text reads as a location, right or wrong in what follows. */
+export function isLocation(text: string): boolean {
   return /^(model:)?(gs:\/\/|s3:\/\/|file:|memory:)/.test(text);
 }

@@ -22,6 +22,7 @@ import {
 } from './objects.ts';
 
 const PREFIX = '_demarkus/v1/';
+const AT_ONCE = 64;
 
 /** One version of a document. */
 export interface OracleVersion {
@@ -87,9 +88,10 @@ export async function readWorld(bucket: OracleBucket): Promise<OracleWorld> {
   let sealed = false;
   for (const slot of slots) {
     demand(!sealed, slot.key, 'follows a seal');
-    for (const entry of slot.entries) {
+    const stored = await Promise.all(slot.entries.map((entry) => storedOf(bucket, slot, entry)));
+    for (const [index, entry] of slot.entries.entries()) {
       ops.set(entry.op, [...(ops.get(entry.op) ?? []), entry.sequence]);
-      if (entry.kind === 'write') await applyWrite(bucket, slot, entry, documents);
+      if (entry.kind === 'write') applyWrite(slot, entry, stored[index] ?? null, documents);
       else if (entry.kind === 'archive') applyArchive(slot, entry, documents);
       else demand(slot.entries.length === 1, slot.key, 'a control entry has company');
       sealed = sealed || entry.kind === 'seal';
@@ -112,8 +114,7 @@ async function readSlots(
   let { sequence: last, epoch } = marker.start;
   let prev = markerHash;
   let time = 0;
-  for (const key of await slotKeys(bucket, marker.start.sequence)) {
-    const bytes = await fetch(bucket, key);
+  for await (const [key, bytes] of fetchInOrder(bucket, await slotKeys(bucket, last))) {
     if (bytes === null) throw new OracleError(key, 'was listed and is absent');
     const slot = decodeSlot(key, bytes);
     demand(key === slotKey(slot.first), key, `begins at ${slot.first}`);
@@ -149,19 +150,18 @@ async function slotKeys(bucket: OracleBucket, start: number): Promise<string[]> 
   return found.sort((a, b) => a.first - b.first).map(({ key }) => key);
 }
 
-async function applyWrite(
-  bucket: OracleBucket,
+function applyWrite(
   slot: OracleSlot,
   entry: OracleEntry,
+  storedBytes: Uint8Array | null,
   documents: Map<string, Building>,
-): Promise<void> {
+): void {
   const { sequence, path = '', version = 0, first = 0, stored_hash: storedHash = '' } = entry;
   const object = `${slot.key}, entry ${sequence}`;
   const before = documents.get(path);
   demand(before?.archived !== true, object, `${path} is archived`);
   demand(version === (before?.version ?? 0) + 1, object, `version ${version} does not follow`);
   demand(first >= (before?.first ?? 1) && first <= version, object, `first is ${first}`);
-  const storedBytes = await storedOf(bucket, slot, entry);
   const stored = storedBytes === null ? null : decodeStored(object, storedBytes);
   if (stored !== null && storedBytes !== null) {
     const previous = before?.versions.get(version - 1)?.storedHash ?? null;
@@ -201,13 +201,14 @@ function applyArchive(
   document.archived = entry.archived === true;
 }
 
-/** The bytes of a written version, wherever its entry puts them. */
+/** The bytes of a written version, wherever its entry puts them; null for any other entry. */
 async function storedOf(
   bucket: OracleBucket,
   slot: OracleSlot,
   entry: OracleEntry,
 ): Promise<Uint8Array | null> {
-  const { at, sequence } = entry;
+  const { at, sequence, kind } = entry;
+  if (kind !== 'write') return null;
   if (at === 'slot') {
     const bytes = slot.inlined.get(sequence);
     if (bytes === undefined) throw new OracleError(slot.key, `lacks the version of ${sequence}`);
@@ -235,6 +236,18 @@ function checkRetained(documents: ReadonlyMap<string, Building>): void {
       const there = version < first || storedBytes !== null;
       demand(there, path, `version ${version} is retained, its blob ${storedHash} is absent`);
     }
+  }
+}
+
+/** Objects in the order of their keys, some at once: a log of a real bucket is long. */
+async function* fetchInOrder(
+  bucket: OracleBucket,
+  keys: readonly string[],
+): AsyncIterable<readonly [key: string, bytes: Uint8Array | null]> {
+  for (let at = 0; at < keys.length; at += AT_ONCE) {
+    const some = keys.slice(at, at + AT_ONCE);
+    const bytes = await Promise.all(some.map((key) => fetch(bucket, key)));
+    for (const [index, key] of some.entries()) yield [key, bytes[index] ?? null];
   }
 }
 

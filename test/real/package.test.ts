@@ -12,6 +12,9 @@ import manifest from '../../package.json' with { type: 'json' };
 const ROOT = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
+/** Files of `test/` that the spike reads its bucket back with, and draws from. */
+const BORROWED = ['test/oracle/objects', 'test/oracle/world', 'test/support/seeded-random'];
+
 let files: ReadonlySet<string> = new Set();
 
 beforeAll(async () => {
@@ -36,10 +39,21 @@ describe('the packed files', () => {
     expect(missing).toEqual([]);
   });
 
-  it('hold no test but the contract suites, no spike and no stray source', () => {
+  it('hold the spike with what it takes of the tests', () => {
+    const wanted = ['spike/index', ...BORROWED].map((name) => `dist/${name}.js`);
+    expect(wanted.filter((path) => !files.has(path))).toEqual([]);
+  });
+
+  it('hold no test but the contract suites and what the spike takes, and no stray source', () => {
+    const borrowed = BORROWED.map((name) => `dist/${name}.`);
+    const isTest = (path: string): boolean => {
+      if (!path.startsWith('dist/test/') || path.startsWith('dist/test/contract/')) return false;
+      return !borrowed.some((start) => path.startsWith(start));
+    };
     const strays = [...files].filter(
       (path) =>
-        /^dist\/(spike|test\/(?!contract\/))/.test(path) ||
+        isTest(path) ||
+        path.startsWith('dist/spike/drivers.') ||
         /\.test\./.test(path) ||
         (path.endsWith('.ts') && !path.endsWith('.d.ts')),
     );

@@ -1,53 +1,79 @@
 /**
- * Goal: the load spike as a process measures, writes what it was asked to write and says by its
- * exit status whether the figures can be believed.
- * Method: the program with a saturated store of one second on a directory, and with arguments that
- * say nothing.
+ * Goal: the load spike of the built program measures a location, writes what it was asked to write,
+ * and says by its exit status what the figures are worth.
+ * Method: `dist/` as it is packed, on directories: a saturated store of one second, a run that is
+ * interrupted, and arguments that say nothing.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { type Ended, filesBelow, ROOT } from './program.ts';
 
-const MAIN = fileURLToPath(new URL('../../spike/main.ts', import.meta.url));
+const MAIN = join(ROOT, manifest.bin.bucketstore);
 const base = await mkdtemp(join(tmpdir(), 'spike-'));
 
 afterAll(() => rm(base, { recursive: true, force: true }));
 
-interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
+interface Started {
+  readonly ended: Promise<Ended>;
+  readonly interrupt: () => void;
 }
 
-function spike(...args: readonly string[]): Promise<Ended> {
-  const argv = ['--import', 'tsx', MAIN, ...args];
-  return new Promise((resolve) => {
-    execFile(process.execPath, argv, { timeout: 120_000 }, (error, out, err) => {
-      const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ status, out, err });
-    });
+function spike(...args: readonly string[]): Started {
+  const child = spawn(process.execPath, [MAIN, 'spike', ...args], {
+    cwd: base,
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
   });
+  child.stdin.end();
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const ended = once(child, 'close').then(([exit]): Ended => ({ exit, out, err }));
+  return { ended, interrupt: () => child.kill('SIGINT') };
 }
 
-test('a run prints its figures and writes them as JSON and as a page', async () => {
-  const [json, html] = [join(base, 'a.json'), join(base, 'a.html')];
-  const where = ['--location', `file:${join(base, 'world')}`, '--json', json, '--html', html];
-  const ended = await spike('saturation', ...where, '--seconds', '1', '--writers', '8');
-  expect(ended).toMatchObject({ status: 0, err: '' });
-  const report = JSON.parse(await readFile(json, 'utf8'));
+test('a run prints its figures as JSON, and writes them as a page', async () => {
+  const html = join(base, 'a.html');
+  const location = `file:${join(base, 'world')}`;
+  const flags = ['--json', '--html', html, '--seconds', '1', '--writers', '8'];
+  const { exit, out, err } = await spike('saturation', location, ...flags).ended;
+  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  const report = JSON.parse(out);
   expect(report).toMatchObject({ scenario: 'saturation', model: null, seed: 1, errors: {} });
   expect(report).toMatchObject({ lost_acknowledged: 0, machine: { node: process.version } });
+  expect(report.command).toBe(`bucketstore spike saturation ${location} --seconds 1 --writers 8`);
   expect(report.writes).toBeGreaterThan(0);
   expect(report.c_ms).toBeGreaterThan(0);
-  expect(ended.out).toContain(`${report.p99_ms} ms = ${report.p99_c} c`);
+  expect(report.rss.at(-1)[1]).toBeGreaterThan(10_000_000);
   expect(await readFile(html, 'utf8')).toContain('<polyline');
 });
 
-test('arguments that say nothing are status 2, with the usage and no figure', async () => {
-  const ended = await spike('latency', '--location', 'memory:', '--stores', '2');
-  expect(ended).toMatchObject({ status: 2, out: '' });
-  expect(ended.err).toMatch(/^spike: --stores says nothing about latency; only contention\nusage:/);
+test('Ctrl-C ends a run with what was measured until then, and leaves no process', async () => {
+  const directory = join(base, 'interrupted');
+  const { ended, interrupt } = spike('saturation', `file:${directory}`, '--writers', '8');
+  // Under load: the log has begun.
+  const log = join(directory, '_demarkus', 'v1', 'log');
+  while ((await filesBelow(log).catch(() => [])).length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  interrupt();
+  const { exit, out, err } = await ended;
+  expect(exit).toBe(130);
+  expect(out).toMatch(/^INTERRUPTED: the figures are of the \d/m);
+  expect(err).toBe('bucketstore: interrupted [INTERRUPTED]\n');
+});
+
+test('arguments that say nothing are status 2, and no figure', async () => {
+  const { exit, out, err } = await spike('latency', 'memory:', '--stores', '2').ended;
+  expect({ exit, out }).toEqual({ exit: 2, out: '' });
+  expect(err).toBe('bucketstore: --stores says nothing about latency; only contention [USAGE]\n');
 });

@@ -4,16 +4,20 @@
  * Method: acts that take a known time, or stall, under a clock that is moved by hand.
  */
 import { describe, expect, it } from 'vitest';
-import { arrive, loop, periodFrom } from '../../spike/load.ts';
+import { arrive, loop, measuredSeconds, type Period, periodFrom } from '../../spike/load.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+
+function periodOf(clock: ManualClock, seconds: number, stop = new AbortController()): Period {
+  return periodFrom({ clock, signal: stop.signal }, seconds, 0);
+}
 
 describe('arrive()', () => {
   it('has exponential gaps of the rate, and ends when all are answered', async () => {
     const clock = new ManualClock();
     const due: number[] = [];
     let answered = 0;
-    const period = periodFrom(clock, 100, 0);
+    const period = periodOf(clock, 100);
     const act = async (dueMs: number): Promise<void> => {
       due.push(dueMs);
       await clock.sleep(5_000);
@@ -32,7 +36,7 @@ describe('arrive()', () => {
   it('counts a stall of the process: what it missed was due during it', async () => {
     const clock = new ManualClock();
     const late: number[] = [];
-    const period = periodFrom(clock, 10, 0);
+    const period = periodOf(clock, 10);
     const act = async (dueMs: number): Promise<void> => {
       if (late.length === 20) clock.shiftMonotonic(2_000);
       late.push(clock.monotonic() - dueMs);
@@ -48,7 +52,7 @@ describe('arrive()', () => {
 describe('loop()', () => {
   it('has so many open at once, and begins none after the end', async () => {
     const clock = new ManualClock();
-    const period = periodFrom(clock, 1, 0);
+    const period = periodOf(clock, 1);
     let open = 0;
     let most = 0;
     let begun = 0;
@@ -61,5 +65,45 @@ describe('loop()', () => {
       }),
     );
     expect({ most, begun, open }).toEqual({ most: 3, begun: 12, open: 0 });
+  });
+});
+
+describe('a period that is interrupted', () => {
+  it('ends either load once what was begun is answered, and is as long as it was', async () => {
+    for (const kind of ['arrive', 'loop'] as const) {
+      const clock = new ManualClock();
+      const stop = new AbortController();
+      const period = periodFrom({ clock, signal: stop.signal }, 100, 1);
+      let [begun, answered] = [0, 0];
+      const act = async (): Promise<void> => {
+        begun++;
+        await clock.sleep(700);
+        answered++;
+      };
+      clock.after(3_500, () => stop.abort());
+      const random = new SeededRandom(5);
+      if (kind === 'arrive') await clock.run(arrive(clock, random, 50, period, act));
+      else await clock.run(loop(clock, 2, period, act));
+      const nowMs = clock.monotonic();
+      expect(nowMs).toBeGreaterThanOrEqual(3_500);
+      expect(nowMs).toBeLessThanOrEqual(4_200);
+      expect(answered).toBe(begun);
+      expect(begun).toBeGreaterThan(9);
+      expect(measuredSeconds(period, nowMs)).toBeCloseTo(nowMs / 1000 - 1, 6);
+      expect(clock.sleeping).toBe(0);
+    }
+  });
+
+  it('does not wait for an arrival that is far off', async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const period = periodOf(clock, 1_000_000, stop);
+    clock.after(10, () => stop.abort());
+    let begun = 0;
+    const act = async (): Promise<void> => {
+      begun++;
+    };
+    await clock.run(arrive(clock, new SeededRandom(6), 0.001, period, act));
+    expect({ begun, nowMs: clock.monotonic() }).toEqual({ begun: 0, nowMs: 10 });
   });
 });

@@ -1,12 +1,15 @@
 /**
- * Goal: a percentile is a latency that occurred, exactly the one of its rank; a second, a bar and a
- * price hold what belongs to them.
+ * Goal: a percentile is a latency that occurred, exactly the one of its rank; a second, a bar, a
+ * price and a count of refusals hold what belongs to them.
  * Method: samples whose ranks can be counted by hand, handed in out of order.
  */
 import { describe, expect, it } from 'vitest';
+import { StoreError } from '../../bucketstore/index.ts';
+import { Acknowledged } from '../../spike/acknowledged.ts';
 import { Samples } from '../../spike/measure.ts';
+import { Overload } from '../../spike/overload.ts';
 import { costPerMillion } from '../../spike/prices.ts';
-import { compare } from '../../spike/read-back.ts';
+import { countLost } from '../../spike/read-back.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 /** 1 to `count` ms, in any order, one each ms. */
@@ -91,15 +94,49 @@ describe('costPerMillion()', () => {
   });
 });
 
-describe('compare()', () => {
+describe('countLost()', () => {
   it('counts an acknowledged operation that is missing or there twice', () => {
     const ops = new Map([
       ['once', [1]],
       ['twice', [2, 3]],
       ['unasked', [4]],
     ]);
-    const log = { ops, slots: [], entries: [] };
-    expect(compare(log, ['once', 'twice', 'missing']).lostAcknowledged).toBe(2);
-    expect(compare(log, ['once']).lostAcknowledged).toBe(0);
+    expect(countLost({ ops }, ['once', 'twice', 'missing'])).toBe(2);
+    expect(countLost({ ops }, ['once'])).toBe(0);
+  });
+});
+
+describe('Acknowledged', () => {
+  it('gives back every operation, in order, however many there are', () => {
+    const random = new SeededRandom(8);
+    const ops = Array.from({ length: 2_500 }, () => random.uuid());
+    const acknowledged = new Acknowledged();
+    for (const op of ops) acknowledged.add(op);
+    expect(acknowledged.count).toBe(2_500);
+    expect([...acknowledged]).toEqual(ops);
+  });
+});
+
+describe('Overload', () => {
+  const times = (tookMs: number) => ({ dueMs: 95, calledMs: 100, answeredMs: 100 + tookMs });
+  const overloaded = new StoreError('OVERLOADED', 'not committed');
+
+  it('tells a refusal at once from one at the deadline', () => {
+    const overload = new Overload(1_000);
+    overload.failed(overloaded, times(3));
+    overload.failed(overloaded, times(999.5));
+    overload.failed(new StoreError('UNKNOWN_OUTCOME', 'unknown'), times(1_004));
+    overload.failed(new StoreError('CONFLICT', 'not committed'), times(2));
+    expect(overload).toMatchObject({ overdue: 2, lateAcknowledged: 0, longestMs: 1_004 });
+    // From arrival, which was 5 ms before the call.
+    expect(overload.refused.count).toBe(1);
+    expect(overload.refused.percentile(1)).toBe(8);
+  });
+
+  it('counts what was acknowledged after its deadline', () => {
+    const overload = new Overload(1_000);
+    overload.acknowledged(times(1_000));
+    overload.acknowledged(times(1_001));
+    expect(overload).toMatchObject({ overdue: 0, lateAcknowledged: 1, longestMs: 1_001 });
   });
 });

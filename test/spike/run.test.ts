@@ -5,42 +5,39 @@
  * of its own in memory.
  */
 import { describe, expect, it } from 'vitest';
+import { type BlobStore, openDriver, parseLocation } from '../../blob/index.ts';
 // The driver is loaded when it is opened, and virtual time waits for no file: so it is loaded now.
 import '../../blob/memory.ts';
-import { parseArguments } from '../../spike/arguments.ts';
 import { htmlPage } from '../../spike/html.ts';
-import type { Machine } from '../../spike/machine.ts';
 import type { Report } from '../../spike/report.ts';
 import { type Run, runScenario } from '../../spike/run.ts';
 import { rampLines, reportLines } from '../../spike/text.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { parseLine } from './parse-line.ts';
+import { type Around, machineOf } from './virtual-machine.ts';
 
-/** Takes 7 µs whenever it is asked. */
-function machine(clock: ManualClock): Machine {
-  let cpu = 0;
-  return {
-    clock,
-    random: new SeededRandom(11),
-    cpuMicros: () => {
-      cpu += 7;
-      return cpu;
-    },
-    description: { cpu: 'virtual', cores: 1, node: 'v0' },
-  };
+function run(line: string, around: Around = {}, clock = new ManualClock()): Promise<Run> {
+  const asked = parseLine(`${line} --model gcs`);
+  return clock.run(runScenario(machineOf(clock, around), asked));
 }
 
-function run(line: string): Promise<Run> {
-  const clock = new ManualClock();
-  const asked = parseArguments([...line.split(' '), '--model', 'gcs']);
-  return clock.run(runScenario(machine(clock), asked, line));
+function bucketAt(location: string, clock: ManualClock): Promise<BlobStore> {
+  const chance = new SeededRandom(1);
+  return openDriver(parseLocation(location), { timing: clock, chance });
+}
+
+async function keysOf(location: string, clock: ManualClock): Promise<readonly string[]> {
+  const bucket = await bucketAt(location, clock);
+  const { objects } = await clock.run(bucket.list({ prefix: '', limit: 1000 }));
+  return objects.map(({ key }) => key);
 }
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
 describe('a run of latency', () => {
   const line = (name: string): string => {
-    return `latency --location memory:${name} --rate 40 --seconds 7 --documents 20`;
+    return `latency memory:${name} --rate 40 --seconds 7 --documents 20`;
   };
 
   it('measures 2 of 7 s, acknowledges every write and finds each in the bucket', async () => {
@@ -70,7 +67,7 @@ describe('a run of latency', () => {
 describe('a run of saturation', () => {
   it('shares CPU among all writes, and stages each body when nothing is inlined', async () => {
     const flags = '--writers 10 --seconds 1 --inline-bytes 0 --batch-max 4';
-    const { report } = await run(`saturation --location memory:saturation ${flags}`);
+    const { report } = await run(`saturation memory:saturation ${flags}`);
     const { slots, writes_acknowledged: writes } = report;
     expect(report.lost_acknowledged).toBe(0);
     expect(writes / slots).toBeLessThanOrEqual(4);
@@ -82,7 +79,7 @@ describe('a run of saturation', () => {
 describe('a run of contention', () => {
   it('counts lost slots, and shares that make one whole', async () => {
     const flags = '--stores 3 --writers 20 --seconds 3';
-    const { report } = await run(`contention --location memory:contention ${flags}`);
+    const { report } = await run(`contention memory:contention ${flags}`);
     expect(report.lost_acknowledged).toBe(0);
     expect(report.stores).toHaveLength(3);
     expect(new Set(report.stores.map(({ store }) => store)).size).toBe(3);
@@ -95,7 +92,7 @@ describe('a run of contention', () => {
 
 describe('a run of creates', () => {
   it('shows every second from the first with --ramp, and leaves nothing', async () => {
-    const ramp = 'creates --location memory:creates --ramp --seconds 3 --depth 4';
+    const ramp = 'creates memory:creates --ramp --seconds 3 --depth 4';
     const { report } = await run(ramp);
     expect(report).toMatchObject({ measured: 'creates', lost_acknowledged: 0, seconds: 3 });
     expect(report.per_second.map(({ second }) => second)).toEqual([0, 1, 2]);
@@ -109,7 +106,7 @@ describe('a run of creates', () => {
 describe('a run with reads', () => {
   it('of a follower is never stale, and measures both', async () => {
     const flags = '--rate 20 --seconds 6 --documents 5 --depth 2';
-    const { report } = await run(`follower --location memory:follower ${flags}`);
+    const { report } = await run(`follower memory:follower ${flags}`);
     expect(report).toMatchObject({ measured: 'writes', lost_acknowledged: 0, errors: {} });
     expect(report.reads?.stale).toBe(0);
     expect(report.reads?.count).toBeGreaterThan(0);
@@ -118,18 +115,112 @@ describe('a run with reads', () => {
 
   it('of the tip takes one head and no other request', async () => {
     const flags = '--documents 5 --seconds 2';
-    const { report } = await run(`tipcheck --location memory:tipcheck ${flags}`);
+    const { report } = await run(`tipcheck memory:tipcheck ${flags}`);
     expect(report).toMatchObject({ measured: 'reads', writes: 0, p50_ms: 12 });
     const none = { create: 0, replace: 0, get: 0, list: 0, delete: 0 };
     expect(report.reads?.requests_per_read).toEqual({ ...none, head: 1 });
   });
 });
 
+describe('a run of saturation at a rate', () => {
+  it('acknowledges nothing after the deadline', async () => {
+    const flags = '--rate 60 --seconds 6 --batch-max 1 --deadline-ms 500';
+    const { report } = await run(`saturation memory:overdue ${flags}`);
+    const { overload } = report;
+    expect(report.lost_acknowledged).toBe(0);
+    expect(overload).toMatchObject({ deadline_ms: 500, refused: 0, refused_max_ms: null });
+    expect(overload).toMatchObject({ late_acknowledged: 0, answer_max_ms: 500 });
+    expect(overload?.overdue).toBeGreaterThan(50);
+    expect(overload?.overdue).toBe(sum(Object.values(report.errors)));
+    const lines = reportLines(report).join('\n');
+    expect(lines).toContain(`500 ms: ${overload?.overdue} without an answer by then, 0 ack`);
+    expect(lines).not.toContain('refused');
+  });
+});
+
+describe('memory and progress', () => {
+  it('are told every 10 s and every second, and the memory at the end', async () => {
+    const told: string[] = [];
+    const line = 'latency memory:memory --rate 2 --seconds 31 --documents 3';
+    const { report } = await run(line, { progress: (text) => told.push(text) });
+    const at = report.rss.map(([seconds]) => Math.floor(seconds));
+    expect(at.slice(0, -1)).toEqual([0, 10, 20, 30]);
+    expect(at.at(-1)).toBeGreaterThanOrEqual(30);
+    expect(report.rss.map(([, bytes]) => bytes / 1e6)).toEqual([1, 2, 3, 4, 5]);
+    const seconds = told.flatMap((text) => /^(\d+) of 31 s, \d+ writes$/.exec(text)?.[1] ?? []);
+    expect(seconds.slice(0, 30)).toEqual(Array.from({ length: 30 }, (_, i) => String(i + 1)));
+    expect(told.at(-1)).toBe('reading the bucket back');
+    expect(reportLines(report)).toContainEqual(
+      expect.stringMatching(/^memory {7}RSS 1\.0 MB at 0 s, 5\.0 MB at .* s: 5\.000 of it$/),
+    );
+  });
+});
+
+describe('a run that is interrupted', () => {
+  it('tells what was measured until then, and reads nothing back', async () => {
+    const stop = new AbortController();
+    const progress = (text: string): void => {
+      if (text.startsWith('9 of 20 s')) stop.abort(new Error('enough'));
+    };
+    const line = 'contention memory:interrupted --rate 20 --stores 2';
+    const { report, outcome } = await run(line, { signal: stop.signal, progress });
+    expect(report).toMatchObject({ interrupted: true, lost_acknowledged: null });
+    expect(report.seconds).toBeGreaterThanOrEqual(4);
+    expect(report.seconds).toBeLessThan(5);
+    expect(report.writes).toBeGreaterThan(100);
+    expect(outcome.failure).toBe(stop.signal.reason);
+    expect(reportLines(report).at(-1)).toContain(`INTERRUPTED: the figures are of the`);
+  });
+
+  it('before the load has no report, and leaves nothing', async () => {
+    const stop = new AbortController();
+    const progress = (text: string): void => {
+      if (text.startsWith('measuring c: 9')) stop.abort(new Error('enough'));
+    };
+    const clock = new ManualClock();
+    const running = run('latency memory:early', { signal: stop.signal, progress }, clock);
+    await expect(running).rejects.toThrow('enough');
+    expect(clock.sleeping).toBe(0);
+    expect(await keysOf('memory:early', clock)).toEqual([]);
+  });
+
+  it('removes its bare creates all the same', async () => {
+    const stop = new AbortController();
+    const progress = (text: string): void => {
+      if (text.startsWith('2 of 20 s')) stop.abort(new Error('enough'));
+    };
+    const clock = new ManualClock();
+    const { report } = await run(
+      'creates memory:removed --depth 4',
+      { signal: stop.signal, progress },
+      clock,
+    );
+    expect(report).toMatchObject({ interrupted: true, seconds: 0, writes: 0, writes_per_s: 0 });
+    expect(report).toMatchObject({ p50_ms: null, lost_acknowledged: 0 });
+    expect(report.writes_acknowledged).toBeGreaterThan(100);
+    expect(await keysOf('memory:removed', clock)).toEqual([]);
+  });
+});
+
+describe('a bucket that is not what it must be at the end', () => {
+  it('is told of with the object, and the figures with it', async () => {
+    const clock = new ManualClock();
+    const bucket = await bucketAt('memory:damaged', clock);
+    const key = '_demarkus/v1/log/stray';
+    const progress = (text: string): void => {
+      if (text.startsWith('reading')) void bucket.create(key, Buffer.from('x'));
+    };
+    const line = 'saturation memory:damaged --writers 3 --seconds 1';
+    const { report, outcome } = await run(line, { progress }, clock);
+    expect(report.lost_acknowledged).toBeNull();
+    expect(report.writes).toBeGreaterThan(0);
+    expect(outcome.failure).toMatchObject({ code: 'INTEGRITY', details: { object: key } });
+  });
+});
+
 describe('the page', () => {
   it('needs nothing from elsewhere, and spells what would be markup', async () => {
-    const { report, outcome } = await run(
-      'saturation --location memory:page --seconds 1 --writers 9',
-    );
+    const { report, outcome } = await run('saturation memory:page --seconds 1 --writers 9');
     const page = htmlPage({ ...report, command: '<b>&' }, outcome.samples.bars(10));
     expect(page).toContain('&lt;b&gt;&amp;');
     expect(page).not.toMatch(/<script|<link|src=|NaN|Infinity|undefined/);

@@ -35,19 +35,28 @@ const LAYERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['migrate', [...GROUND, 'log', 'snapshot', 'checkpoint']],
   ['store', BELOW_STORE],
   ['serve', [...BELOW_STORE, 'store']],
-  ['cli', [...BELOW_STORE, 'store', 'serve']],
-  // The published contract suites: they ship, so they may not reach into the rest of `test/`.
+  ['cli', [...BELOW_STORE, 'store', 'serve', 'spike']],
+  // What of `test/` is published ships alone, so it may not reach into the rest.
   ['contract', [...BELOW_STORE, 'store']],
-  // Of one floor with `test`: it borrows the oracle's reader and the seeded generator.
-  ['spike', [...BELOW_STORE, 'store', 'test']],
-  ['test', [...BELOW_STORE, 'store', 'serve', 'cli', 'contract', 'spike']],
+  // The port's types and nothing of the store, or it would repeat the store's mistakes.
+  ['oracle', ['blob']],
+  ['seeded', ['base']],
+  ['spike', [...BELOW_STORE, 'store', 'oracle', 'seeded']],
+  ['test', [...BELOW_STORE, 'store', 'serve', 'cli', 'contract', 'oracle', 'seeded', 'spike']],
+]);
+
+/** Files of `test/` that are published without their folder. */
+const PUBLISHED: ReadonlyMap<string, string> = new Map([
+  ['test/oracle/objects.ts', 'oracle'],
+  ['test/oracle/world.ts', 'oracle'],
+  ['test/support/seeded-random.ts', 'seeded'],
 ]);
 
 /** The layer of a file, or null for one outside all of them (a configuration file). */
 function layerOf(path: string): string | null {
   const [top = '', second = '', third] = path.split('/');
   if (top === 'bucketstore') return third === undefined ? 'store' : second;
-  if (top === 'test') return second === 'contract' ? 'contract' : 'test';
+  if (top === 'test') return second === 'contract' ? second : (PUBLISHED.get(path) ?? 'test');
   return LAYERS.has(top) ? top : null;
 }
 
@@ -108,5 +117,6 @@ export function checkImporters(
 }
 
 function isPublished(path: string): boolean {
-  return LIBRARY.has(topFolder(path)) || path.startsWith('test/contract/');
+  if (topFolder(path) === 'test') return path.startsWith('test/contract/') || PUBLISHED.has(path);
+  return LIBRARY.has(topFolder(path));
 }

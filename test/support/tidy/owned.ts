@@ -20,7 +20,7 @@ interface Possession {
 const PROGRAMS: readonly string[] = [
   'bucketstore/cli/',
   'bucketstore/serve/',
-  'spike/',
+  'spike/drivers.ts',
   'test/real/',
   'test/sim/main.ts',
   'test/support/gcs-emulator/',

@@ -68,4 +68,5 @@ export const LIBRARY: ReadonlySet<string> = new Set([
   'sections',
   'feed',
   'migrate',
+  'spike',
 ]);

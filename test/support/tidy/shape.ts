@@ -15,7 +15,7 @@ const CODE = /\.(ts|mjs|js|sh)$/;
 /** What may stand at the top level: folders end in `/`. */
 const TOP_LEVEL: ReadonlySet<string> = new Set([
   ...[...LIBRARY].map((name) => `${name}/`),
-  ...['spike/', 'test/', 'docs/', '.ci/'],
+  ...['test/', 'docs/', '.ci/'],
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE'],
   ...['package.json', 'package-lock.json', '.npmrc', '.gitignore'],
   ...['tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts', 'biome.json', 'knip.json'],

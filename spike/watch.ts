@@ -1,0 +1,69 @@
+/** A load from outside while it goes on: CPU, memory now and then, and how far it is. */
+import { measuredSeconds, type Period, periodFrom, sleepOrEnd } from './load.ts';
+import type { Machine } from './machine.ts';
+
+/** What the process held, and when from the start of the load. */
+export type RssSample = readonly [seconds: number, bytes: number];
+
+export interface Watched {
+  readonly cpuMicros: number;
+  /** The measured time, s. */
+  readonly seconds: number;
+  /** Every 10 s from the start, and at the end. */
+  readonly rss: readonly RssSample[];
+}
+
+export interface Watching {
+  readonly seconds: number;
+  readonly droppedSeconds: number;
+  /** How far it is, in words. */
+  readonly told: () => string;
+}
+
+const TICK_MS = 1_000;
+const TICKS_PER_SAMPLE = 10;
+
+/** Runs a load for a period that begins now. */
+export async function watch(
+  machine: Machine,
+  { seconds, droppedSeconds, told }: Watching,
+  load: (period: Period) => Promise<unknown>,
+): Promise<Watched> {
+  const { clock } = machine;
+  const rss: RssSample[] = [];
+  const period = periodFrom(machine, seconds, droppedSeconds);
+  const sample = (): void => {
+    const atMs = Math.round(clock.monotonic() - period.startMs);
+    rss.push([atMs / 1000, machine.rssBytes()]);
+  };
+  const look = (tick: number): void => {
+    machine.progress(`${Math.min(tick, seconds)} of ${seconds} s, ${told()}`);
+    if (tick % TICKS_PER_SAMPLE === 0) sample();
+  };
+  const over = new AbortController();
+  const cpuMicros = machine.cpuMicros();
+  sample();
+  const looking = lookEachTick(machine, period, over.signal, look);
+  try {
+    await load(period);
+  } finally {
+    over.abort('over');
+    await looking;
+  }
+  const spentMicros = machine.cpuMicros() - cpuMicros;
+  sample();
+  return { cpuMicros: spentMicros, seconds: measuredSeconds(period, clock.monotonic()), rss };
+}
+
+async function lookEachTick(
+  { clock }: Machine,
+  { startMs }: Period,
+  over: AbortSignal,
+  look: (tick: number) => void,
+): Promise<void> {
+  for (let tick = 1; ; tick++) {
+    await sleepOrEnd(clock, startMs + tick * TICK_MS - clock.monotonic(), over);
+    if (over.aborted) return;
+    look(tick);
+  }
+}
