@@ -23,6 +23,11 @@ export class Directories {
     this.root = root;
   }
 
+  /** Directories remembered as synced, and syncs that run or wait: for the retention tests. */
+  get held(): { readonly known: number; readonly syncs: number } {
+    return { known: this.#known.size, syncs: this.#running.size + this.#waiting.size };
+  }
+
   /** Makes the root and what is missing above it. `no-bucket` where no directory can be. */
   async createRoot(operation: BlobOperation, key: string): Promise<void> {
     try {

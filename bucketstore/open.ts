@@ -78,6 +78,8 @@ interface OpenedBucket {
    */
   readonly unhedged: () => BlobStore;
   readonly release: () => Promise<void>;
+  /** Whether the bucket has been closed, so that no read can be answered any more. */
+  readonly isReleased: () => boolean;
 }
 
 async function openStack(
@@ -92,10 +94,18 @@ async function openStack(
     bulk: createLimit(settings.bulkLane),
   };
   const parts = { timing: clock, chance: random, lanes, observer };
-  if (given !== undefined) return stackOn(given, OWN, parts, async () => undefined);
+  if (given !== undefined) {
+    const kept = { release: async () => undefined, isReleased: () => false };
+    return { ...stackOn(given, OWN, parts), ...kept };
+  }
   const where = parseLocation(location);
   const driver = await openDriver(where, { ...parts, createDirectory });
-  return stackOn(driver, where, parts, () => driver.close());
+  let released = false;
+  const release = (): Promise<void> => {
+    released = true;
+    return driver.close();
+  };
+  return { ...stackOn(driver, where, parts), release, isReleased: () => released };
 }
 
 /** A bucket of the caller's own is taken as it is: whatever it hedges or models, it does itself. */
@@ -105,12 +115,10 @@ function stackOn(
   driver: BlobStore,
   where: Parameters<typeof decorateBucket>[1],
   parts: Parameters<typeof decorateBucket>[2],
-  release: () => Promise<void>,
-): OpenedBucket {
+): Pick<OpenedBucket, 'bucket' | 'unhedged'> {
   return {
     bucket: decorateBucket(driver, where, parts),
     unhedged: () => decorateBucket(driver, where, { ...parts, hedge: false }),
-    release,
   };
 }
 
@@ -142,7 +150,7 @@ async function findWorld(
 }
 
 async function openReplica(
-  { bucket, release }: OpenedBucket,
+  { bucket, release, isReleased }: OpenedBucket,
   found: ReadMarker,
   settings: Settings,
   { clock, random, logger, checkpoints: source }: Components,
@@ -185,7 +193,7 @@ async function openReplica(
     committerSettings(settings),
   );
   const { deadlineMs: lifeMs, freshMs } = settings;
-  return { ...shared, committer, settings, lifeMs, freshMs, release };
+  return { ...shared, committer, settings, lifeMs, freshMs, release, isReleased };
 }
 
 /**
@@ -214,6 +222,8 @@ function committerSettings(settings: Settings): ConstructorParameters<typeof Com
   return {
     batchMax,
     queue: { members: queueMembers, bytes: queueBytes },
+    // Half of the lane is left to slots, to their blobs, and to what is built now.
+    warmAtOnce: Math.floor(settings.commitLane / 2),
     build: { inlineBytes, quota: documentsMax, requirePolicy },
   };
 }

@@ -1,8 +1,8 @@
 /** One request's reads: the first chooses the snapshot, and all that follow use the same (I15). */
 import type { CallOptions } from '../blob/index.ts';
-import { abortable } from './base/abortable.ts';
 import type { Clock } from './base/clock.ts';
 import { StoreError } from './base/errors.ts';
+import { inTime, rest } from './base/in-time.ts';
 import type { BodySource } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
 import {
@@ -24,6 +24,8 @@ export interface ViewParts {
   readonly lifeMs: number;
   /** How old the state may be that lists and hash lookups choose, ms. */
   readonly freshMs: number;
+  /** Whether the bucket has been closed with the world. */
+  readonly isReleased: () => boolean;
 }
 
 /**
@@ -31,7 +33,8 @@ export interface ViewParts {
  * by one of them, the snapshot holds every commit acknowledged before, on any replica, at the price
  * of one `head`, two when nothing was written or read for 10 s. `listEntries` and `lookupHash` may
  * choose a state confirmed current within the last second. Every method rejects with `VIEW_CLOSED`
- * after `close`, and with `VIEW_EXPIRED` after its life.
+ * after `close`, with `VIEW_EXPIRED` after its life, and with `UNAVAILABLE` when the state has not
+ * been chosen within its `deadlineMs`, whoever else waits for it.
  */
 export class View implements StateReader, AsyncDisposable {
   readonly #parts: ViewParts;
@@ -45,7 +48,9 @@ export class View implements StateReader, AsyncDisposable {
   }
 
   async get(path: string, options: GetOptions = {}): Promise<Document> {
-    return (await this.#exact(options)).get(path, options);
+    const began = this.#parts.clock.monotonic();
+    const reader = await this.#exact(options);
+    return reader.get(path, rest(options, this.#parts.clock.monotonic() - began));
   }
 
   async stat(path: string, options: CallOptions = {}): Promise<DocumentInfo> {
@@ -85,23 +90,27 @@ export class View implements StateReader, AsyncDisposable {
     return this.close();
   }
 
-  #exact({ signal }: CallOptions): Promise<SnapshotReader> {
-    return this.#choose(signal, () => this.#parts.follower.atTip());
+  #exact(options: CallOptions): Promise<SnapshotReader> {
+    return this.#choose(options, () => this.#parts.follower.atTip());
   }
 
-  #fresh({ signal }: CallOptions): Promise<SnapshotReader> {
+  #fresh(options: CallOptions): Promise<SnapshotReader> {
     const { follower, freshMs } = this.#parts;
-    return this.#choose(signal, () => follower.within(freshMs));
+    return this.#choose(options, () => follower.within(freshMs));
   }
 
-  /** Reads that are made at once share the choice, so it hears to none of their signals alone. */
+  /**
+   * Reads that are made at once share the choice, so it hears to none of their signals alone, and
+   * each waits for it no longer than its own time.
+   */
   async #choose(
-    signal: AbortSignal | undefined,
+    options: CallOptions,
     snapshot: () => ReturnType<Follower['atTip']>,
   ): Promise<SnapshotReader> {
     this.#check();
-    signal?.throwIfAborted();
-    const chosen = await abortable(this.#reader ?? this.#start(snapshot), signal);
+    options.signal?.throwIfAborted();
+    const choice = this.#reader ?? this.#start(snapshot);
+    const chosen = await inTime(this.#parts.clock, choice, options);
     this.#check();
     return chosen;
   }
@@ -117,12 +126,20 @@ export class View implements StateReader, AsyncDisposable {
   }
 
   #check(): void {
+    if (this.#parts.isReleased()) throw releasedError();
     if (this.#closed) throw new StoreError('VIEW_CLOSED', 'the view is closed; open another');
     if (this.#parts.clock.monotonic() - this.#openedAt > this.#parts.lifeMs) {
+      // Whoever keeps an expired view must not keep its state (I17).
+      this.#reader = null;
       throw new StoreError(
         'VIEW_EXPIRED',
         `a view lives ${this.#parts.lifeMs} ms; open another for the next request`,
       );
     }
   }
+}
+
+/** What a read is told when the world has let go of its bucket. */
+export function releasedError(): StoreError {
+  return new StoreError('CLOSED', 'the world is closed; open it again to read it');
 }

@@ -1,6 +1,7 @@
 /** A world as one store sees it: one short method for each thing that can be asked of it. */
 import type { CallOptions } from '../blob/index.ts';
 import { StoreError } from './base/errors.ts';
+import { inTime } from './base/in-time.ts';
 import type { Random } from './base/random.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
 import { isUuid, uuidOf } from './base/uuid.ts';
@@ -24,7 +25,7 @@ import { DEADLINE_MS_MAX, type Settings } from './options.ts';
 import type { BodyReader } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
-import { View, type ViewParts } from './view.ts';
+import { releasedError, View, type ViewParts } from './view.ts';
 
 export interface WorldParts extends ViewParts {
   readonly committer: Committer;
@@ -138,7 +139,7 @@ export class World implements AsyncDisposable {
     options: CallOptions = {},
   ): Promise<readonly MutationResult[] | null> {
     const { follower, operations } = this.#parts;
-    await follower.atTip({ signal: options.signal });
+    await this.#atTip(options);
     const known = operations.find(op);
     // Taken after the place is known, so that it holds the place.
     const snapshot = follower.snapshot;
@@ -170,7 +171,7 @@ export class World implements AsyncDisposable {
 
   /** What the world is now: one `head`. */
   async stat(options: CallOptions = {}): Promise<WorldStat> {
-    const snapshot = await this.#parts.follower.atTip({ signal: options.signal });
+    const snapshot = await this.#atTip(options);
     const { identity, tip, control, documentCount } = snapshot;
     return {
       worldId: identity.worldId,
@@ -191,7 +192,7 @@ export class World implements AsyncDisposable {
    */
   async *entries(from: number, options: CallOptions = {}): AsyncGenerator<LogEntry> {
     const { follower } = this.#parts;
-    const snapshot = await follower.atTip({ signal: options.signal });
+    const snapshot = await this.#atTip(options);
     const { tip } = snapshot;
     if (from < snapshot.control.floor.at) throw resync(snapshot);
     const calls = { ...options, lane: 'bulk' } as const;
@@ -208,7 +209,7 @@ export class World implements AsyncDisposable {
 
   /**
    * Takes no further write, commits what waits, answers the rest, and lets go of the bucket: reads
-   * fail from then on. Waits `drainMs` at most. Idempotent.
+   * are `CLOSED` from then on, but for a bucket that was handed in, which stays open. Waits `drainMs` at most. Idempotent.
    */
   async close({ drainMs = this.#parts.settings.deadlineMs }: CloseOptions = {}): Promise<void> {
     await this.#parts.committer.close(drainMs);
@@ -217,6 +218,14 @@ export class World implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Looks no longer than the call's own time, whoever else waits for that look. */
+  async #atTip(options: CallOptions): Promise<Snapshot> {
+    const { clock, follower } = this.#parts;
+    options.signal?.throwIfAborted();
+    if (this.#parts.isReleased()) throw releasedError();
+    return inTime(clock, follower.atTip(), options);
   }
 
   async #one(request: MutationRequest, options: WriteOptions): Promise<MutationResult> {

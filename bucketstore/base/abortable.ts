@@ -39,6 +39,8 @@ function tell(this: AbortSignal): void {
  */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
+  // Whoever had left before it began does not wait for it: its failure is then nobody's.
+  work.catch(() => undefined);
   signal.throwIfAborted();
   let forget = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {

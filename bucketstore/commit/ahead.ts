@@ -16,7 +16,7 @@ import { SnapshotDraft } from '../snapshot/draft.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { assertFits, type Verdict } from './batch.ts';
 import { MutationBuilder, type MutationSettings } from './build-mutation.ts';
-import { type Built, inlinedOf, placeChanges, textsOf } from './built.ts';
+import { type Built, inlinedOf, placeChanges, storedOf, textsOf } from './built.ts';
 import { type Carried, carriedOver, NOTHING_CARRIED } from './carried.ts';
 import { type Change, resultsOf } from './change.ts';
 import { judgeMember, stands } from './judge-member.ts';
@@ -25,6 +25,7 @@ import type { OperationPlace, Operations } from './operations.ts';
 import type { PolicyGate } from './policy-gate.ts';
 import { sealedError } from './sealed.ts';
 import type { Stager } from './stager.ts';
+import type { Verdicts } from './verdicts.ts';
 
 export interface AheadParts {
   readonly bodies: BodySource;
@@ -36,32 +37,37 @@ export interface AheadParts {
   readonly now: () => number;
 }
 
-/** Verdicts of members on an older tip. */
-export type Earlier = ReadonlyMap<Member, Verdict>;
-
 /**
  * `added`: built, or refused with its answer to come. `waits`: an operation of it is one of a group
  * that is ahead. Or the place in the log that its operation has already.
  */
 export type Added = 'added' | 'waits' | OperationPlace;
 
+/**
+ * Bytes of stored versions that may be ahead before no more is built, one member over it (I17): an
+ * append of a few bytes makes a version of a whole document, so the queue's bound is not enough.
+ */
+const AHEAD_BYTES_MAX: number = 64 * 1024 * 1024;
+
 /** A state is kept behind every so many members, so that a cut costs no more than that. */
 const KEPT_EVERY = 16;
 
 export class Ahead {
   readonly #parts: AheadParts;
-  readonly #earlier: Earlier;
+  readonly #verdicts: Verdicts;
   readonly #mutations: MutationBuilder;
   readonly #ops = new Set<string>();
   /** Behind everything that is built. */
   #draft: SnapshotDraft;
   #next: Sequence;
   #built: Built[] = [];
+  #bytes = 0;
   #carried: Carried = NOTHING_CARRIED;
 
-  constructor(parts: AheadParts, base: Snapshot, earlier: Earlier) {
+  /** @param verdicts of members that wait, on older tips */
+  constructor(parts: AheadParts, base: Snapshot, verdicts: Verdicts) {
     this.#parts = parts;
-    this.#earlier = earlier;
+    this.#verdicts = verdicts;
     this.#draft = new SnapshotDraft(base);
     this.#next = sequence(base.tip.sequence + 1);
     this.#mutations = new MutationBuilder(parts.settings, parts.policy, parts.bodies, parts.now);
@@ -77,9 +83,14 @@ export class Ahead {
     return this.#next;
   }
 
-  /** What was judged on an older tip, of members that may not have come again yet. */
-  get earlier(): Earlier {
-    return this.#earlier;
+  /** Bytes of the stored versions that are built and not cut off (I17). */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether no more may be built: so many members, or as many bytes as may be ahead. */
+  isFull(members: number, bytes: number = AHEAD_BYTES_MAX): boolean {
+    return this.#built.length >= members || this.#bytes >= bytes;
   }
 
   /** The state behind everything that is built; not to be changed. */
@@ -105,7 +116,9 @@ export class Ahead {
 
   /** Cuts off the first `count` members: they are the batch that is under way now. */
   cut(count: number): readonly Built[] {
-    return this.#built.splice(0, count);
+    const batch = this.#built.splice(0, count);
+    for (const { storedBytes } of batch) this.#bytes -= storedBytes;
+    return batch;
   }
 
   /** What was cut off is committed: the rest follows the state that it made. */
@@ -124,7 +137,7 @@ export class Ahead {
 
   /** What was judged of a member on an older tip, when it stands. */
   #kept(member: Member): Verdict | undefined {
-    const earlier = this.#earlier.get(member);
+    const earlier = this.#verdicts.get(member);
     // Behind a seal every request is answered with it, whatever was judged before.
     if (earlier === undefined || this.#draft.control.seal !== null) return undefined;
     const keeps = stands(earlier, this.#draft, this.#next);
@@ -158,7 +171,14 @@ export class Ahead {
 
   #refuse(member: Member, verdict: Verdict & { readonly kind: 'refused' }): Added {
     const judged = { member, kind: 'refused', error: verdict.error, verdict } as const;
-    const none = { changes: [], texts: [], inlinedBytes: 0, stagings: [], state: null };
+    const none = {
+      changes: [],
+      texts: [],
+      inlinedBytes: 0,
+      storedBytes: 0,
+      stagings: [],
+      state: null,
+    };
     this.#built.push({ ...none, member, judged, first: this.#next });
     return 'added';
   }
@@ -175,6 +195,8 @@ export class Ahead {
     for (const one of verdict.mutations) this.#mutations.keep(one);
     for (const { entry } of changes) this.#ops.add(entry.op);
     this.#next = sequence(first + changes.length);
+    const storedBytes = storedOf(changes);
+    this.#bytes += storedBytes;
     const keeps = this.#built.length % KEPT_EVERY === KEPT_EVERY - 1;
     this.#built.push({
       member,
@@ -182,6 +204,7 @@ export class Ahead {
       changes,
       texts,
       inlinedBytes: inlinedOf(changes),
+      storedBytes,
       first,
       stagings: changes.flatMap((change) => this.#stage(member, change)),
       state: keeps ? this.#draft.freeze() : null,

@@ -191,23 +191,6 @@ function currentInfo(state: Snapshot, path: string): DocumentInfo {
   return infoOf(path, current, archived, catalog.metadata);
 }
 
-/**
- * Reads what the appends of a request will ask for while it waits, so that building does not wait
- * for it. What fails is met again when the request is judged.
- */
-export function warm(
-  bodies: BodySource,
-  state: Snapshot,
-  request: Pick<Member, 'mutations' | 'answered'>,
-): void {
-  for (const { kind, path } of request.mutations) {
-    const record = kind === 'append' ? state.document(path)?.current : undefined;
-    if (record === undefined) continue;
-    const options = { signal: request.answered, lane: 'commit' } as const;
-    void bodies.read(state, record, options).catch(() => undefined);
-  }
-}
-
 function unchanged(op: string, document: DocumentState, body: Uint8Array): BuiltMutation {
   const { path, current, catalog } = document;
   const info = infoOf(path, current, false, catalog.metadata);

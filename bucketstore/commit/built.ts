@@ -15,6 +15,8 @@ export interface Built {
   /** The canonical text of each change's entry. */
   readonly texts: readonly string[];
   readonly inlinedBytes: number;
+  /** Of all its stored versions, wherever they will lie. */
+  readonly storedBytes: number;
   /** Its first sequence; of one without changes, that of whatever comes next. */
   readonly first: Sequence;
   /** What must be in the bucket before its slot. */
@@ -49,4 +51,8 @@ export function textsOf(changes: readonly Change[]): readonly string[] {
 
 export function inlinedOf(changes: readonly Change[]): number {
   return changes.reduce((sum, change) => sum + inlinedBytesOf(change), 0);
+}
+
+export function storedOf(changes: readonly Change[]): number {
+  return changes.reduce((sum, { stored }) => sum + (stored?.byteLength ?? 0), 0);
 }

@@ -6,7 +6,7 @@
  */
 import { abortable } from '../base/abortable.ts';
 import { sequence } from '../base/sequence.ts';
-import { Ahead, type AheadParts, type Earlier } from './ahead.ts';
+import { Ahead, type AheadParts } from './ahead.ts';
 import { answerAll } from './answers.ts';
 import type { Batch, Candidate } from './batch.ts';
 import type { Built } from './built.ts';
@@ -19,20 +19,18 @@ import { BatchLimit, type Fairness } from './pacing.ts';
 import { PolicyGate } from './policy-gate.ts';
 import type { Queue } from './queue.ts';
 import { type Recall, Repeats } from './repeats.ts';
-import {
-  isBroken,
-  SLEPT,
-  SlotWriter,
-  type SlotWriterParts,
-  type WriteOutcome,
-} from './slot-writer.ts';
+import { isBroken, SlotWriter, type SlotWriterParts, type WriteOutcome } from './slot-writer.ts';
 import { Stager } from './stager.ts';
+import { Twins } from './twins.ts';
+import { Verdicts } from './verdicts.ts';
 
 export interface CommitLoopParts extends SlotWriterParts {
   readonly operations: Operations;
   readonly fairness: Fairness;
   readonly recall: Recall;
   readonly queue: Queue;
+  /** Stored versions, some of them being read ahead. */
+  readonly warm: AheadParts['bodies'];
   /** Told of a broken log or a broken invariant: nothing more may be built on the state. */
   readonly onBroken: (error: unknown) => void;
 }
@@ -44,6 +42,8 @@ export interface CommitLoopSettings {
 
 /** Batches that may be built ahead of the slot that is being created. */
 const BATCHES_AHEAD = 2;
+/** Steps of promises after which a member is taken to wait for something outside. */
+const STEPS_MAX = 64;
 
 export class CommitLoop {
   readonly #parts: CommitLoopParts;
@@ -54,12 +54,14 @@ export class CommitLoop {
   readonly #policy: PolicyGate;
   readonly #repeats: Repeats;
   readonly #stager: Stager;
-  /** Requests sent again whose first create was out when they came. */
-  readonly #twins = new Set<Member>();
+  readonly #verdicts = new Verdicts();
+  readonly #twins = new Twins();
   #ahead: Ahead;
   /** The batch whose slot is being created. */
   #underWay: readonly Built[] = [];
   #filling: Promise<void> | null = null;
+  /** The member that is being built, or was last. */
+  #adding: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | null = null;
   /** Monotonic time before which others have their turn. */
   #turnAt = 0;
@@ -73,7 +75,7 @@ export class CommitLoop {
     this.#policy = new PolicyGate(settings.build.requirePolicy);
     this.#writer = new SlotWriter(parts);
     this.#stager = new Stager(parts);
-    this.#ahead = this.#newAhead(new Map());
+    this.#ahead = this.#newAhead(this.#verdicts);
   }
 
   /** Resolves when nothing waits any more. */
@@ -88,8 +90,8 @@ export class CommitLoop {
     else void this.#fill();
   }
 
-  #newAhead(earlier: Earlier): Ahead {
-    const { bodies, operations, clock, follower } = this.#parts;
+  #newAhead(verdicts: Verdicts): Ahead {
+    const { warm: bodies, operations, clock, follower } = this.#parts;
     const parts: AheadParts = {
       bodies,
       operations,
@@ -98,16 +100,12 @@ export class CommitLoop {
       settings: this.#settings.build,
       now: () => clock.now(),
     };
-    return new Ahead(parts, follower.snapshot, earlier);
+    return new Ahead(parts, follower.snapshot, verdicts);
   }
 
   /** A request sent again while its first create is out cannot be told *not committed*. */
   noteOpen(member: Member): void {
-    const { open } = this.#writer;
-    if (open === null || !open.ops.has(member.op)) return;
-    member.sent(open.after);
-    this.#twins.add(member);
-    member.onAnswered(() => this.#twins.delete(member));
+    this.#twins.note(member, this.#writer.open);
   }
 
   async #run(): Promise<void> {
@@ -116,7 +114,7 @@ export class CommitLoop {
     try {
       while (!this.#parts.ended.aborted && this.#queue.size > 0) {
         await this.#yield();
-        await this.#fill();
+        await this.#prepare();
         if (!(await this.#commitNext())) break;
       }
     } catch (error) {
@@ -124,6 +122,23 @@ export class CommitLoop {
     } finally {
       this.#rewind();
       this.#running = null;
+    }
+  }
+
+  /**
+   * Builds what waits; something, or all there is. What is built waits no longer than code runs:
+   * the read or the condition of another must not hold it up.
+   */
+  async #prepare(): Promise<void> {
+    let filled = false;
+    const filling = this.#fill().then(() => {
+      filled = true;
+    });
+    for (let steps = 0, seen = 0; !filled && steps < STEPS_MAX; ) {
+      const { length } = this.#ahead.built;
+      steps = length > 0 && length === seen ? steps + 1 : 0;
+      seen = length;
+      await (length > 0 ? undefined : Promise.race([filling, this.#adding]));
     }
   }
 
@@ -141,11 +156,13 @@ export class CommitLoop {
     while (!this.#parts.ended.aborted) {
       this.#follow();
       const ahead = this.#ahead;
-      if (ahead.built.length >= BATCHES_AHEAD * this.#limit.now) return;
+      if (ahead.isFull(BATCHES_AHEAD * this.#limit.now)) return;
       const next = this.#queue.next();
       if (next === undefined || next instanceof Control) return;
       this.#queue.take(next);
-      const added = await ahead.add(next);
+      const adding = ahead.add(next);
+      this.#adding = adding.catch(() => undefined);
+      const added = await adding;
       // Everything was given back meanwhile, this one too.
       if (ahead !== this.#ahead || added === 'added') continue;
       this.#queue.giveBack(next);
@@ -162,10 +179,9 @@ export class CommitLoop {
 
   /** Gives all that is not committed back to the queue, with what it was judged to be. */
   #rewind(): void {
-    const verdicts = new Map(this.#ahead.earlier);
-    for (const member of verdicts.keys()) if (member.isAnswered) verdicts.delete(member);
+    const verdicts = this.#verdicts;
     for (const { member, judged } of [...this.#underWay, ...this.#ahead.built]) {
-      if (!member.isAnswered) verdicts.set(member, judged.verdict);
+      verdicts.keep(member, judged.verdict);
     }
     this.#underWay = [];
     this.#queue.rewind();
@@ -261,25 +277,14 @@ export class CommitLoop {
   async #write(candidate: Candidate): Promise<WriteOutcome> {
     try {
       const written = await this.#writer.write(candidate);
-      this.#settleTwins(written.outcome);
+      this.#twins.settle(written.outcome);
       // Only now: those who must be told *unknown* have been, whatever becomes of it.
       if (written.outcome === 'fenced') await this.#parts.follower.reload();
       return written;
     } catch (error) {
-      this.#settleTwins(this.#writer.mayBeCommitted ? 'won' : 'lost');
+      this.#twins.settle(this.#writer.mayBeCommitted ? 'won' : 'lost');
       throw error;
     }
-  }
-
-  /** Says to the repeats of what was written what they are now. */
-  #settleTwins(outcome: WriteOutcome['outcome']): void {
-    for (const twin of [...this.#twins]) {
-      if (outcome === 'fenced') twin.giveUp(SLEPT);
-      // What was not won is not in the log, so its repeats are requests like any other again. One
-      // of what was won is found there, or told *unknown*.
-      else if (outcome !== 'won') twin.settled();
-    }
-    this.#twins.clear();
   }
 
   /**

@@ -6,7 +6,6 @@ import { abortable } from '../base/abortable.ts';
 import { after } from '../base/clock.ts';
 import { isStoreError, StoreError } from '../base/errors.ts';
 import type { Sequence } from '../base/sequence.ts';
-import { warm } from './build-mutation.ts';
 import { CommitLoop, type CommitLoopParts, type CommitLoopSettings } from './commit-loop.ts';
 import {
   Control,
@@ -20,16 +19,20 @@ import { isSameRequest, type Mutation } from './mutation.ts';
 import { Queue, type QueueBounds, type Queued } from './queue.ts';
 import { operationReused } from './repeats.ts';
 import type { MutationResult } from './result.ts';
+import { WarmBodies } from './warm-bodies.ts';
 
-export type CommitterParts = Omit<CommitLoopParts, 'ended' | 'queue' | 'onBroken'>;
+export type CommitterParts = Omit<CommitLoopParts, 'ended' | 'queue' | 'warm' | 'onBroken'>;
 
 export interface CommitterSettings extends CommitLoopSettings {
   readonly queue: QueueBounds;
+  /** Stored versions that may be read ahead for waiting appends at once; 0 for none. */
+  readonly warmAtOnce: number;
 }
 
 export class Committer {
   readonly #parts: CommitterParts;
   readonly #queue: Queue;
+  readonly #warm: WarmBodies;
   readonly #loop: CommitLoop;
   readonly #ended = new AbortController();
   /** Why no further request is taken; null while they are. */
@@ -38,14 +41,20 @@ export class Committer {
   constructor(parts: CommitterParts, settings: CommitterSettings) {
     this.#parts = parts;
     this.#queue = new Queue(settings.queue);
+    this.#warm = new WarmBodies(parts.bodies, settings.warmAtOnce);
     const onBroken = (error: unknown): void => this.#fail(error);
-    const own = { queue: this.#queue, ended: this.#ended.signal, onBroken };
+    const own = { queue: this.#queue, warm: this.#warm, ended: this.#ended.signal, onBroken };
     this.#loop = new CommitLoop({ ...parts, ...own }, settings);
   }
 
   /** Requests that wait for an answer. */
   get waiting(): number {
     return this.#queue.size;
+  }
+
+  /** Stored versions that are being read ahead (I17). */
+  get warming(): number {
+    return this.#warm.size;
   }
 
   /**
@@ -66,7 +75,8 @@ export class Committer {
     this.#admit(options);
     const member = new Member(mutations, this.#parts.clock, options);
     this.#loop.noteOpen(member);
-    warm(this.#parts.bodies, this.#parts.follower.snapshot, member);
+    // First: what is built at once then shares the read that has begun.
+    this.#warm.warm(this.#parts.follower.snapshot, member);
     return this.#enqueue(member);
   }
 

@@ -19,6 +19,11 @@ export class Repeats {
     this.#recall = recall;
   }
 
+  /** Repeats that are being answered (I17). */
+  get size(): number {
+    return this.#running.size;
+  }
+
   /** Begins to answer a member whose operation has a place in the log. */
   answer(member: Member, place: OperationPlace): void {
     const answering = this.#answer(member, place);

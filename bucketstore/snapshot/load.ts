@@ -19,6 +19,7 @@ import type { CheckpointRecord } from '../log/records.ts';
 import { FENCE_MS, type Moment, mostElapsed } from '../log/sighting.ts';
 import { applySlot } from './apply.ts';
 import { counts } from './checkpoint-state.ts';
+import { RecentSlots } from './recent-slots.ts';
 import { readRetained } from './retained.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -55,7 +56,10 @@ export interface Loaded {
   readonly snapshot: Snapshot;
   /** The look that found the next name missing. */
   readonly missing: Missing;
-  /** The slots that were read, in order: behind the checkpoint, and recent ones before it. */
+  /**
+   * The recent ones of the slots that were read, in order, those before the checkpoint too: as many
+   * as there can be operations to be found in, not all of a long log.
+   */
   readonly slots: readonly EnteredSlot[];
 }
 
@@ -106,11 +110,11 @@ async function tryLoad(
 ): Promise<Loaded | null> {
   const base = await chooseBase(parts, dead, options);
   let { snapshot } = base;
-  const slots: EnteredSlot[] = [];
+  const recent = new RecentSlots<EnteredSlot>();
   const next = (): Sequence => sequence(snapshot.tip.sequence + 1);
   const take = ({ slot, hash }: ReadSlot): Sequence => {
     snapshot = applySlot(snapshot, slot, hash);
-    slots.push({ slot, hash });
+    recent.add({ slot, hash });
     return next();
   };
   // What the names say is judged at the end, all of it at once.
@@ -132,7 +136,7 @@ async function tryLoad(
   }
   const range = { known: options.known, floor: snapshot.control.floor.at };
   const before = await readRetained(parts, base.snapshot.tip, range, options);
-  return { snapshot, missing, slots: [...before, ...slots] };
+  return { snapshot, missing, slots: [...before, ...recent.take()] };
 }
 
 /**

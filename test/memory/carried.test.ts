@@ -4,8 +4,6 @@
  * Method: garbage is collected on demand, and weak references tell what is still held; sleepers,
  * listeners and places in the queue are counted under virtual time.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../bucketstore/base/diagnostics.ts';
 import { type Sequence, sequence } from '../../bucketstore/base/sequence.ts';
@@ -16,22 +14,10 @@ import type { Loaded } from '../../bucketstore/snapshot/load.ts';
 import { readRetained } from '../../bucketstore/snapshot/retained.ts';
 import { CheckpointShelf } from '../support/checkpoint-shelf.ts';
 import { withGates } from '../support/gated-bucket.ts';
+import { isHeld } from '../support/held.ts';
 import { drain } from '../support/manual-clock.ts';
 import { countedSignal, failureOf } from '../support/outcome.ts';
 import { WorldBench } from '../support/world-bench.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** Whether an object that nobody else holds is still reachable. */
-async function isHeld(reference: WeakRef<object>): Promise<boolean> {
-  for (let i = 0; i < 3; i++) {
-    // A weak reference keeps its object until the turn ends in which it was made or asked.
-    await drain();
-    collectGarbage();
-  }
-  return reference.deref() !== undefined;
-}
 
 const put = (world: World, path: string) => world.publish({ path, expected: 'any', body: path });
 

@@ -8,6 +8,8 @@ import type { BlobStore } from '../../blob/blob.ts';
 import { type Call, type CallResult, decorate, type Send } from '../../blob/decorate.ts';
 import { uuidOf } from '../../bucketstore/base/uuid.ts';
 import type { WriteResult } from '../../bucketstore/index.ts';
+import { withGates } from '../support/gated-bucket.ts';
+import { drain } from '../support/manual-clock.ts';
 import { failureOf } from '../support/outcome.ts';
 import { withStalls } from '../support/stalling-bucket.ts';
 import { WorldBench } from '../support/world-bench.ts';
@@ -192,3 +194,37 @@ test('an operation that was another request’s is refused', async () => {
   expect((await bench.run(world.publish(request, { op: OP }))).sequence).toBe(2);
   expect(await bench.slots()).toHaveLength(2);
 });
+
+test.each(['condition', 'read'] as const)(
+  'what is built does not wait for the %s of a request behind it',
+  async (what) => {
+    const bench = new WorldBench();
+    const writer = await bench.open();
+    await bench.run(writer.publish({ path: '/old.md', expected: 'absent', body: 'old' }));
+    const gated = withGates(bench.bucket);
+    const world = await bench.open({ bucket: gated.store });
+    const held = gated.hold('request', ({ operation }) => operation === 'get');
+    const blind = (path: string, precondition?: () => Promise<void>) =>
+      world.publish({ path, expected: 'any', body: path, precondition });
+    const before = Array.from({ length: 5 }, (_, i) => blind(`/before-${i}.md`));
+    const stuck =
+      what === 'read'
+        ? world.append({ path: '/old.md', expected: 1, content: 'more' })
+        : blind('/stuck.md', () => new Promise(() => undefined));
+    const answered: string[] = [];
+    const note = (result: WriteResult): unknown => answered.push(result.document.path);
+    for (const one of before) one.then(note, () => undefined);
+    const told = what === 'read' ? stuck : failureOf(stuck);
+    await drain();
+    expect(answered, 'no time has passed').toHaveLength(5);
+    expect((await bench.slots()).map(({ entries }) => entries.length)).toEqual([1, 5]);
+    const behind = world.publish(
+      { path: '/behind.md', expected: 'any', body: 'x' },
+      { deadlineMs: 60_000 },
+    );
+    await held.open();
+    const last = await bench.run(told);
+    expect(last).toMatchObject(what === 'read' ? { committed: true } : { code: 'OVERLOADED' });
+    expect((await bench.run(behind)).committed).toBe(true);
+  },
+);

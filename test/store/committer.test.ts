@@ -3,15 +3,16 @@
  * by any number of stores on one log, none of them lost (I6).
  * Method: slot creates are held or raced under virtual time; the log itself is then read.
  */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, test } from 'vitest';
-import { decorate } from '../../blob/decorate.ts';
+import { type Call, decorate } from '../../blob/decorate.ts';
 import { withLatencyModel } from '../../blob/model.ts';
 import type { StateReader, World } from '../../bucketstore/index.ts';
+import { withGates } from '../support/gated-bucket.ts';
 import { drain } from '../support/manual-clock.ts';
 import { failureOf } from '../support/outcome.ts';
 import { Schedule, withSchedule } from '../support/scheduled-bucket.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { withStalls } from '../support/stalling-bucket.ts';
 import { WorldBench } from '../support/world-bench.ts';
 
 const isSlot = (key: string): boolean => key.includes('/log/');
@@ -20,7 +21,7 @@ const write = (world: World, path: string, expected: number | 'any' | 'absent' =
   world.publish({ path, expected, body: `${path} at ${expected} by ${world.storeId}` });
 
 describe('BatchCommitsInQueueOrder', () => {
-  test('queued requests become one slot, in order; refusals wait for their slot', async () => {
+  test('BatchCommitsInQueueOrder: six queued requests are answered in their order', async () => {
     const bench = new WorldBench();
     const world = await bench.open();
     await bench.run(write(world, '/old.md'));
@@ -50,46 +51,69 @@ describe('BatchCommitsInQueueOrder', () => {
     expect(entries).toEqual(['/b.md', '/a.md', '/a.md', '/b.md']);
   });
 
-  test('a stolen name: contested ones conflict, the rest is kept in order', async () => {
+  test('BatchCommitsInQueueOrder: four queued requests become one slot, when a peer steals its name too', async () => {
     const bench = new WorldBench();
-    const stalling = withStalls(bench.bucket);
-    const world = await bench.open({ bucket: stalling.store });
+    const gated = withGates(bench.bucket);
+    const world = await bench.open({ bucket: gated.store });
     const peer = await bench.open();
-    stalling.stall({ mode: 'lands-later', key: isSlot });
-    stalling.stall({ mode: 'lands-later', key: isSlot, operation: 'get' });
-    let runs = 0;
-    const precondition = async (state: StateReader): Promise<void> => {
-      runs++;
-      await state.isDir('/');
+    const isCreate = ({ operation, key }: Call): boolean => operation === 'create' && isSlot(key);
+    const held = gated.hold('request', isCreate);
+    const runs = { kept: 0, last: 0 };
+    const counted = (name: keyof typeof runs) => async (state: StateReader) => {
+      runs[name] += 1;
+      await failureOf(state.get(`/read-by-${name}.md`));
     };
-    const requests = [
-      write(world, '/kept.md'),
+    const blind = (path: string, body: string, precondition: Counting) =>
+      world.publish({ path, expected: 'any', body, precondition });
+    const outcomes = Promise.allSettled([
+      blind('/kept.md', 'kept '.repeat(5_000), counted('kept')),
       write(world, '/contested.md'),
       write(world, '/contested.md'),
-      world.publish({ path: '/last.md', expected: 'absent', body: 'x', precondition }),
-    ] as const;
-    const outcomes = Promise.allSettled(requests);
+      blind('/last.md', 'last', counted('last')),
+    ]);
     let settled = false;
-    outcomes.then(
-      () => (settled = true),
-      () => undefined,
-    );
+    const settle = (): void => {
+      settled = true;
+    };
+    outcomes.then(settle, settle);
     await drain();
-    expect(settled, 'no refusal before its slot settles').toBe(false);
+    expect([held.waiting, settled], 'no refusal before its slot settles').toEqual([1, false]);
     await bench.run(write(peer, '/contested.md'));
-    const [kept, contested, repeat, last] = await bench.run(outcomes);
-    expect(kept).toMatchObject({ status: 'fulfilled', value: { sequence: 3 } });
-    for (const lost of [contested, repeat]) {
-      expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'CONFLICT' } });
-    }
-    expect(last).toMatchObject({ status: 'fulfilled', value: { sequence: 4 } });
-    expect(runs).toBeGreaterThan(0);
-    const slots = await bench.slots();
-    expect(slots.map(({ store }) => store)).toEqual([peer.storeId, world.storeId]);
-    await stalling.release();
-    expect(await bench.slots()).toEqual(slots);
+    const told = await commitsOf(async () => {
+      await held.open();
+      const [kept, contested, repeat, last] = await bench.run(outcomes);
+      expect(kept).toMatchObject({ status: 'fulfilled', value: { sequence: 3 } });
+      for (const lost of [contested, repeat]) {
+        expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'CONFLICT' } });
+      }
+      expect(last).toMatchObject({ status: 'fulfilled', value: { sequence: 4 } });
+    });
+    expect(runs, 'what is kept is not judged again').toEqual({ kept: 1, last: 1 });
+    const staged = gated.calls.filter(({ key }) => key.includes('/blobs/'));
+    expect(
+      staged.map(({ operation }) => operation),
+      'nor staged again',
+    ).toEqual(['create']);
+    expect((await bench.slots()).map(({ store, entries }) => [store, entries.length])).toEqual([
+      [peer.storeId, 1],
+      [world.storeId, 2],
+    ]);
+    expect(told, 'each slot is told of once').toMatchObject([{ first: 3, entries: 2 }]);
   });
 });
+
+type Counting = (state: StateReader) => Promise<void>;
+
+/** What is told of slots that were committed meanwhile. */
+async function commitsOf(act: () => Promise<void>): Promise<readonly unknown[]> {
+  const told: unknown[] = [];
+  const note = (event: unknown): void => {
+    told.push(event);
+  };
+  subscribe('bucketstore:commit', note);
+  await act().finally(() => unsubscribe('bucketstore:commit', note));
+  return told;
+}
 
 test('BatchLimit: 60 queued are batches of 16, 32 and 12, then 16 again', async () => {
   const bench = new WorldBench();
@@ -142,7 +166,7 @@ describe.each([2, 3])('StoresShareOneLog (%i stores)', (count) => {
     expect(blind).toHaveLength(stores.length);
   }
 
-  test('behind the latency of a service', async () => {
+  test('StoresShareOneLog: nothing is lost behind the latency of a service', async () => {
     const bench = new WorldBench(count);
     let taken = 0;
     const counting = decorate(bench.bucket, async (_, send) => {
@@ -159,25 +183,28 @@ describe.each([2, 3])('StoresShareOneLog (%i stores)', (count) => {
     await check(bench, stores);
   });
 
-  test.each([1, 2, 3, 4, 5])('in any interleaving of their calls, seed %i', async (seed) => {
-    const bench = new WorldBench(seed);
-    const schedule = new Schedule({ source: new SeededRandom(seed), clock: bench.clock });
-    const bucket = withSchedule(bench.bucket, schedule);
-    const stores: World[] = [];
-    for (let i = 0; i < count; i++) stores.push(await schedule.run(bench.opening({ bucket })));
-    const writes = stores.flatMap((store, s) =>
-      Array.from({ length: 8 }, (_, i) => {
-        const path = i % 2 ? `/${s}/${i}.md` : '/b.md';
-        return store.publish({ path, expected: 'any', body: `${s} ${i}` });
-      }),
-    );
-    await schedule.run(Promise.all(writes));
-    const entries = (await bench.slots()).flatMap((slot) => slot.entries);
-    expect(entries).toHaveLength(count * 8);
-    const versions = await bench.run((await bench.open()).view().versions('/b.md'));
-    expect(versions).toHaveLength(count * 4);
-    await bench.run((await bench.open()).view().verifyChain('/b.md'));
-  });
+  test.each([1, 2, 3, 4, 5])(
+    'StoresShareOneLog: in any interleaving of calls, seed %i',
+    async (seed) => {
+      const bench = new WorldBench(seed);
+      const schedule = new Schedule({ source: new SeededRandom(seed), clock: bench.clock });
+      const bucket = withSchedule(bench.bucket, schedule);
+      const stores: World[] = [];
+      for (let i = 0; i < count; i++) stores.push(await schedule.run(bench.opening({ bucket })));
+      const writes = stores.flatMap((store, s) =>
+        Array.from({ length: 8 }, (_, i) => {
+          const path = i % 2 ? `/${s}/${i}.md` : '/b.md';
+          return store.publish({ path, expected: 'any', body: `${s} ${i}` });
+        }),
+      );
+      await schedule.run(Promise.all(writes));
+      const entries = (await bench.slots()).flatMap((slot) => slot.entries);
+      expect(entries).toHaveLength(count * 8);
+      const versions = await bench.run((await bench.open()).view().versions('/b.md'));
+      expect(versions).toHaveLength(count * 4);
+      await bench.run((await bench.open()).view().verifyChain('/b.md'));
+    },
+  );
 });
 
 describe('races of two stores', () => {
@@ -197,7 +224,7 @@ describe('races of two stores', () => {
   const statuses = (outcomes: readonly { readonly status: string }[]) =>
     outcomes.map(({ status }) => status).sort();
 
-  test('for one path: exactly one wins', async () => {
+  test('SamePathConflicts: for one path exactly one wins', async () => {
     const one = (world: World) => write(world, '/a.md', 1);
     const { bench, outcomes, cold } = await race((world) => write(world, '/a.md'), one, one);
     expect(statuses(outcomes)).toEqual(['fulfilled', 'rejected']);
@@ -206,7 +233,7 @@ describe('races of two stores', () => {
     expect((await bench.run(cold.view().get('/a.md'))).version).toBe(2);
   });
 
-  test('for unrelated paths: both win', async () => {
+  test('UnrelatedPathsRebase: for unrelated paths both win', async () => {
     const { outcomes } = await race(
       async () => undefined,
       (world) => write(world, '/a.md'),
@@ -215,7 +242,7 @@ describe('races of two stores', () => {
     expect(statuses(outcomes)).toEqual(['fulfilled', 'fulfilled']);
   });
 
-  test('of a document and a directory for one name: exactly one topology', async () => {
+  test('DocumentDirectoryRace: of a document and a directory exactly one topology', async () => {
     const { bench, outcomes, cold } = await race(
       async () => undefined,
       (world) => write(world, '/x'),
@@ -227,20 +254,50 @@ describe('races of two stores', () => {
     expect((await bench.run(cold.stat())).documents).toBe(1);
   });
 
-  test('of an archive and a write: archived is the new version, or no write', async () => {
+  test('ArchiveRebaseReturnsCommittedVersion: an archive is of the version that won', async () => {
     const { bench, outcomes, cold } = await race(
       (world) => write(world, '/a.md'),
       (world) => write(world, '/a.md', 1),
       (world) => world.setArchived({ path: '/a.md', archived: true }),
     );
-    expect(outcomes[1]).toMatchObject({ status: 'fulfilled' });
-    const { version, archived } = await bench.run(cold.view().get('/a.md'));
-    expect(archived).toBe(true);
-    expect(version).toBe(outcomes[0].status === 'fulfilled' ? 2 : 1);
+    const [written, archived] = outcomes;
+    expect(archived).toMatchObject({ status: 'fulfilled', value: { committed: true } });
+    const version = written.status === 'fulfilled' ? 2 : 1;
+    expect(archived).toMatchObject({ value: { document: { version, archived: true } } });
+    expect(await bench.run(cold.view().get('/a.md'))).toMatchObject({ version, archived: true });
+    const versions = await bench.run(cold.view().versions('/a.md'));
+    expect(
+      versions.map((one) => one.version),
+      'its history is untouched',
+    ).toEqual(version === 2 ? [2, 1] : [1]);
     await bench.run(cold.view().verifyChain('/a.md'));
   });
 
-  test('an archive that changes nothing uses no sequence and writes no object', async () => {
+  test.each([true, false])(
+    'RetentionWriteRace: pruning and a write, first the pruning: %s',
+    async (pruningFirst) => {
+      const prune = (world: World) =>
+        world.publish({ path: '/a.md', expected: 'any', body: 'p', metadata: { retention: '2' } });
+      const plain = (world: World) => world.publish({ path: '/a.md', expected: 'any', body: 'w' });
+      const [one, other] = pruningFirst ? [prune, plain] : [plain, prune];
+      const { bench, outcomes, cold } = await race(
+        async (world) => {
+          for (const version of ['absent', 1, 2] as const) await write(world, '/a.md', version);
+        },
+        one,
+        other,
+      );
+      expect(statuses(outcomes)).toEqual(['fulfilled', 'fulfilled']);
+      const { version, body } = await bench.run(cold.view().get('/a.md'));
+      expect([version, Buffer.from(body).toString()]).toEqual([5, pruningFirst ? 'w' : 'p']);
+      const versions = await bench.run(cold.view().versions('/a.md'));
+      // Only the write that says so prunes: what comes behind it keeps what it left.
+      expect(versions.map((held) => held.version)).toEqual(pruningFirst ? [5, 4, 3] : [5, 4]);
+      await bench.run(cold.view().verifyChain('/a.md'));
+    },
+  );
+
+  test('ArchiveNoOpDoesNotCommit: it uses no sequence and writes no object', async () => {
     const bench = new WorldBench();
     const world = await bench.open();
     await bench.run(write(world, '/a.md'));
