@@ -1,125 +1,108 @@
-/** The report as one page that needs nothing else: latency over time and its distribution. */
+/** The report as one page that needs nothing else: figures, and what they were over time. */
+import { barChart, escaped, type Line, lineChart } from './chart.ts';
 import type { Bar, Second } from './measure.ts';
 import type { Report } from './report.ts';
-import { reportLines } from './text.ts';
-
-const WIDTH = 760;
-const HEIGHT = 260;
-const LEFT = 60;
-const BOTTOM = 40;
-const TOP = 16;
-const GRID_LINES = 4;
+import { keyFigures, reportLines } from './text.ts';
 
 const STYLE = `
-body{font:15px/1.5 system-ui,sans-serif;max-width:800px;margin:2em auto;padding:0 1em}
-pre{background:#f4f4f4;padding:1em;overflow:auto}svg{width:100%;height:auto}
-text{font-size:12px;fill:#555}.grid{stroke:#ddd}.p50{stroke:#1565c0;fill:none}
-.p99{stroke:#c62828;fill:none}.rate{stroke:#2e7d32;fill:none}.bar{fill:#1565c0}`;
+:root{color-scheme:light dark;--back:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--box:#f3f4f6;--grid:#dcdfe4;
+--blue:#1565c0;--red:#c62828;--green:#2e7d32;--violet:#6a1b9a}
+@media(prefers-color-scheme:dark){:root{--back:#14161a;--ink:#e8e8e8;--soft:#a3a8b0;--box:#20242b;
+--grid:#363c46;--blue:#64b5f6;--red:#ef7f7a;--green:#81c784;--violet:#ce93d8}}
+*{box-sizing:border-box}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);max-width:860px;
+margin:0 auto;padding:1.5em 1em 3em}
+h1{font-size:1.5em;margin:0 0 .2em;overflow-wrap:anywhere}h2{font-size:1.1em;margin:2em 0 .3em}
+.where{color:var(--soft);margin:0 0 1.2em;overflow-wrap:anywhere}
+.bad{background:var(--red);color:var(--back);padding:.5em 1em;border-radius:6px;font-weight:600}
+dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:10px;margin:0 0 1em}
+dl div{background:var(--box);border-radius:6px;padding:.6em .8em}
+dt{color:var(--soft);font-size:.85em}dd{margin:0;font-size:1.15em;font-weight:600}
+dd.note{font-size:.95em;font-weight:400}
+pre{background:var(--box);border-radius:6px;padding:1em;white-space:pre-wrap;
+overflow-wrap:anywhere;font-size:.85em}
+figure{margin:0}figcaption,.unit,.note{color:var(--soft);font-size:.85em;margin:0}
+.unit{text-align:right}
+svg{display:block;width:100%;height:auto;overflow:visible}text{font-size:13px;fill:var(--soft)}
+.grid,.tick{stroke:var(--grid)}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}
+.p50{stroke:var(--blue);color:var(--blue)}.p99{stroke:var(--red);color:var(--red)}
+.rate{stroke:var(--green);color:var(--green)}.rss{stroke:var(--violet);color:var(--violet)}
+.c{stroke:var(--soft);color:var(--soft);stroke-dasharray:5 4}rect{fill:var(--blue)}
+.legend{margin:.2em 0;font-size:.85em}.legend span{margin-right:1.2em}
+.legend span::before{content:"";display:inline-block;width:1.4em;margin-right:.4em;
+border-top:2px solid currentColor;vertical-align:middle}.legend .c::before{border-top-style:dashed}
+@media(max-width:560px){text{font-size:24px}polyline{stroke-width:3}}`;
 
 /** One HTML document. @param bars of the measured latencies */
 export function htmlPage(report: Report, bars: readonly Bar[]): string {
   const title = escaped(`${report.scenario} on ${report.location}`);
-  const seconds = report.per_second.filter(({ count }) => count > 0);
-  const latency = lineChart('second', [
-    { name: 'p50 ms', style: 'p50', points: pointsOf(seconds, ({ p50Ms }) => p50Ms) },
-    { name: 'p99 ms', style: 'p99', points: pointsOf(seconds, ({ p99Ms }) => p99Ms) },
-  ]);
-  const rate = lineChart('second', [
-    {
-      name: `${report.measured} a second`,
-      style: 'rate',
-      points: pointsOf(report.per_second, ({ count }) => count),
-    },
-  ]);
+  const { machine, measured, date, command } = report;
+  const where = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${date}`;
+  const figures = keyFigures(report).map(({ name, value, note }) => {
+    const more = note === undefined ? '' : `<dd class="note">${escaped(note)}</dd>`;
+    return `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>${more}</div>`;
+  });
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title><style>${STYLE}</style></head>
 <body><h1>${title}</h1>
-<pre>${escaped(reportLines(report).join('\n'))}</pre>
-<h2>Latency over time</h2>${latency}
-<h2>Rate over time</h2>${rate}
-<h2>Distribution of latency, ms</h2>${barChart(bars)}
+<p class="where">${escaped(where)}<br><code>${escaped(command)}</code></p>
+${warnings(report)}<dl>${figures.join('')}</dl>
+<h2>Latency of ${measured}, by second</h2>${latencyChart(report)}
+<h2>Rate</h2>${rateChart(report)}
+<h2>Distribution of latency</h2>${barChart(measured, bars)}
+<p class="note">The last bar holds everything above p99.9.</p>
+<h2>Memory of the process (RSS), from the start of the load</h2>${memoryChart(report)}
+<h2>All figures</h2><pre>${escaped(reportLines(report).join('\n'))}</pre>
 </body></html>
 `;
 }
 
-type Point = readonly [x: number, y: number];
-
-interface Line {
-  readonly name: string;
-  readonly style: string;
-  readonly points: readonly Point[];
+function warnings({ lost_acknowledged: lost, valid, interrupted, seconds }: Report): string {
+  const words = [
+    ...(lost !== null && lost > 0 ? [`${lost} acknowledged writes are lost`] : []),
+    ...(valid ? [] : ['Void: c is not that of the model, something else held the machine']),
+    ...(interrupted ? [`Interrupted after ${seconds} measured seconds`] : []),
+  ];
+  return words.map((text) => `<p class="bad">${escaped(text)}</p>\n`).join('');
 }
 
-function pointsOf(seconds: readonly Second[], value: (second: Second) => number): readonly Point[] {
-  return seconds.map((second) => [second.second, value(second)]);
+function latencyChart({ per_second, c_ms, seconds }: Report): string {
+  const measured = per_second.filter(({ count }) => count > 0);
+  return lineChart('ms', seconds, [
+    line('p50', 'p50', measured, ({ p50Ms }) => p50Ms),
+    line('p99', 'p99', measured, ({ p99Ms }) => p99Ms),
+    {
+      name: `c = ${c_ms.toFixed(1)} ms`,
+      style: 'c',
+      points: [
+        [0, c_ms],
+        [seconds, c_ms],
+      ],
+    },
+  ]);
 }
 
-function lineChart(label: string, lines: readonly Line[]): string {
-  const points = lines.flatMap((line) => line.points);
-  const xMax = Math.max(1, ...points.map(([x]) => x));
-  const yMax = Math.max(Number.MIN_VALUE, ...points.map(([, y]) => y));
-  const drawn = lines.map(({ name, style, points: own }, index) => {
-    const path = own.map(([x, y]) => `${xAt(x / xMax)},${yAt(y / yMax)}`).join(' ');
-    const legend = `<text x="${LEFT + 10 + index * 120}" y="${TOP - 4}">${escaped(name)}</text>`;
-    const mark = `<line class="${style}" x1="${LEFT - 8 + index * 120}" y1="${TOP - 8}"`;
-    const markEnd = ` x2="${LEFT + 6 + index * 120}" y2="${TOP - 8}" stroke-width="2"/>`;
-    return `<polyline class="${style}" points="${path}"/>${mark}${markEnd}${legend}`;
-  });
-  return framed(axis(yMax, '0', `${xMax} (${label})`) + drawn.join(''));
+function rateChart({ per_second, measured, seconds }: Report): string {
+  // What is left of a last second says nothing of a rate.
+  const whole = per_second.filter(({ second }) => second + 1 <= seconds);
+  return lineChart(`${measured} a second`, seconds, [
+    line('rate', 'rate', whole, ({ count }) => count),
+  ]);
 }
 
-function barChart(bars: readonly Bar[]): string {
-  const most = Math.max(1, ...bars.map(({ count }) => count));
-  const drawn = bars.map(({ fromMs, toMs, count }, index) => {
-    const x = xAt(index / bars.length);
-    const y = yAt(count / most);
-    const width = rounded((WIDTH - LEFT) / bars.length - 1);
-    const height = rounded(HEIGHT - BOTTOM - y);
-    const title = `${fromMs.toFixed(2)} to ${toMs.toFixed(2)} ms: ${count}`;
-    return (
-      `<rect class="bar" x="${x}" y="${y}" width="${width}" height="${height}">` +
-      `<title>${title}</title></rect>`
-    );
-  });
-  const from = (bars[0]?.fromMs ?? 0).toFixed(1);
-  const to = `${(bars.at(-1)?.fromMs ?? 0).toFixed(1)} and more (p99.9)`;
-  return framed(axis(most, from, to) + drawn.join(''));
+function memoryChart({ rss }: Report): string {
+  const points = rss.map(([second, bytes]) => [second, bytes / 1e6] as const);
+  return lineChart('MB', 0, [{ name: 'RSS', style: 'rss', points }]);
 }
 
-function framed(content: string): string {
-  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">${content}</svg>`;
-}
-
-function axis(yMax: number, from: string, to: string): string {
-  const grid = Array.from({ length: GRID_LINES + 1 }, (_, index) => {
-    const y = yAt(index / GRID_LINES);
-    const value = Number(((yMax * index) / GRID_LINES).toPrecision(3));
-    return (
-      `<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/>` +
-      `<text x="${LEFT - 6}" y="${y + 4}" text-anchor="end">${value}</text>`
-    );
-  });
-  const y = HEIGHT - BOTTOM + 18;
-  const ends =
-    `<text x="${LEFT}" y="${y}">${escaped(from)}</text>` +
-    `<text x="${WIDTH}" y="${y}" text-anchor="end">${escaped(to)}</text>`;
-  return grid.join('') + ends;
-}
-
-/** @param share 0 to 1, from the left */
-function xAt(share: number): number {
-  return rounded(LEFT + share * (WIDTH - LEFT));
-}
-
-/** @param share 0 to 1, from below */
-function yAt(share: number): number {
-  return rounded(HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP));
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function line(
+  name: string,
+  style: string,
+  seconds: readonly Second[],
+  value: (second: Second) => number,
+): Line {
+  // A second's figure stands in its middle.
+  return { name, style, points: seconds.map((one) => [one.second + 0.5, value(one)]) };
 }

@@ -27,7 +27,7 @@ export function periodFrom(
 /** How much of a period was measured, s: all of it unless it was interrupted. */
 export function measuredSeconds({ endMs, measuredMs, signal }: Period, nowMs: number): number {
   const lastMs = signal.aborted ? Math.min(nowMs, endMs) : endMs;
-  return Math.max(lastMs - measuredMs, 0) / 1000;
+  return Math.round(Math.max(lastMs - measuredMs, 0)) / 1000;
 }
 
 const BURST_MAX = 64;

@@ -12,7 +12,7 @@ export function reportLines(report: Report): readonly string[] {
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${report.date}`,
     report.command,
     '',
-    `c            ${report.c_ms} ms (median of 200 creates of 1 KiB, one after another, idle)`,
+    `c            ${ms(report.c_ms)} (median of 200 creates of 1 KiB, one after another, idle)`,
     `${report.measured.padEnd(12)} ${percentilesLine(report)}`,
   ];
   if (reads !== null && report.measured !== 'reads') {
@@ -21,7 +21,7 @@ export function reportLines(report: Report): readonly string[] {
   if (report.measured !== 'reads') lines.push(...writeLines(report));
   if (reads !== null) {
     lines.push(
-      `reads        ${reads.count} in ${report.seconds} s, ${reads.per_s} a second, ` +
+      `reads        ${reads.count} in ${report.seconds} s, ${rate(reads.per_s)} a second, ` +
         `${reads.stale} stale`,
       `per read     ${kinds(reads.requests_per_read)}`,
     );
@@ -55,13 +55,13 @@ function overloadLines(overload: OverloadReport | null): readonly string[] {
     refused === 0
       ? []
       : [
-          `refused      ${refused} at once, p99 ${refused_p99_ms} ms after arrival, ` +
-            `max ${refused_max_ms} ms`,
+          `refused      ${refused} at once, p99 ${ms(refused_p99_ms)} after arrival, ` +
+            `max ${ms(refused_max_ms)}`,
         ];
   return [
     ...lines,
     `deadline     ${deadline_ms} ms: ${overdue} without an answer by then, ` +
-      `${late_acknowledged} acknowledged later; longest answer ${answer_max_ms} ms`,
+      `${late_acknowledged} acknowledged later; longest answer ${ms(answer_max_ms)}`,
   ];
 }
 
@@ -97,17 +97,18 @@ function writeLines(report: Report): readonly string[] {
   const { stores, usd_per_million_writes: usd } = report;
   const cost = usd === null ? 'n/a' : `S3 ${usd.s3.toFixed(2)}, GCS ${usd.gcs.toFixed(2)} USD`;
   const lines = [
-    `rate         ${report.writes} in ${report.seconds} s, ${report.writes_per_s} a second`,
-    `per write    ${report.objects_per_write} objects, ${report.bytes_per_write} bytes sent, ` +
-      `${report.bytes_read_per_write} read; ${kinds(report.requests_per_write)}`,
+    `rate         ${report.writes} in ${report.seconds} s, ${rate(report.writes_per_s)} a second`,
+    `per write    ${figure(report.objects_per_write, 4)} objects, ` +
+      `${figure(report.bytes_per_write, 0)} bytes sent, ` +
+      `${figure(report.bytes_read_per_write, 0)} read; ${kinds(report.requests_per_write)}`,
     `cost         ${cost} for the requests of a million (list prices)`,
-    `cpu          ${report.cpu_us_per_write} µs a write, with the load generator`,
+    `cpu          ${figure(report.cpu_us_per_write, 0)} µs a write, with the load generator`,
     `slots        ${report.slots}, lost to another store: ${report.slots_lost}`,
   ];
   if (stores.length < 2) return lines;
   const each = stores.map(({ store, writes, share, p50_c, p99_c, p99_ms }) => {
     const percent = ((share ?? 0) * 100).toFixed(1);
-    const latency = `p50 ${p50_c} c, p99 ${p99_c} c = ${p99_ms} ms`;
+    const latency = `p50 ${c(p50_c)}, p99 ${c(p99_c)} = ${ms(p99_ms)}`;
     return `store        ${store.slice(0, 8)} ${writes} writes, ${percent} %, ${latency}`;
   });
   return [...lines, ...each];
@@ -120,7 +121,7 @@ function percentilesLine(of: Percentiles): string {
     ['p99', of.p99_ms, of.p99_c],
     ['p99.9', of.p999_ms, of.p999_c],
   ] as const;
-  return rows.map(([name, ms, c]) => `${name} ${ms} ms = ${c} c`).join('; ');
+  return rows.map(([name, inMs, inC]) => `${name} ${ms(inMs)} = ${c(inC)}`).join('; ');
 }
 
 function kinds(counts: Readonly<Record<string, number>> | null): string {
@@ -128,4 +129,53 @@ function kinds(counts: Readonly<Record<string, number>> | null): string {
     .filter(([, count]) => count !== 0)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
+}
+
+export interface KeyFigure {
+  readonly name: string;
+  readonly value: string;
+  /** The same otherwise. */
+  readonly note?: string;
+}
+
+/** The figures that say most. */
+export function keyFigures(report: Report): readonly KeyFigure[] {
+  const { measured, usd_per_million_writes: usd, reads } = report;
+  const percentile = (name: string, inMs: number | null, inC: number | null): KeyFigure => {
+    return { name: `${name} of ${measured}`, value: ms(inMs), note: c(inC) };
+  };
+  const perSecond = measured === 'reads' ? (reads?.per_s ?? 0) : report.writes_per_s;
+  const writes: readonly KeyFigure[] = [
+    { name: 'objects a write', value: figure(report.objects_per_write, 4) },
+    { name: 'a million writes', value: usd === null ? 'n/a' : `${usd.gcs.toFixed(2)} USD` },
+    { name: 'CPU a write', value: `${figure(report.cpu_us_per_write, 0)} µs` },
+    { name: 'names lost', value: String(report.slots_lost) },
+  ];
+  return [
+    { name: 'c', value: ms(report.c_ms), note: 'a create, idle' },
+    percentile('p50', report.p50_ms, report.p50_c),
+    percentile('p99', report.p99_ms, report.p99_c),
+    percentile('p99.9', report.p999_ms, report.p999_c),
+    { name: `${measured} a second`, value: rate(perSecond) },
+    ...(measured === 'reads' ? [] : writes),
+    { name: '429s', value: String(report.throttled) },
+    { name: 'acknowledged lost', value: String(report.lost_acknowledged ?? 'not known') },
+  ];
+}
+
+function ms(value: number | null): string {
+  return value === null ? 'n/a' : `${value.toFixed(1)} ms`;
+}
+
+function c(value: number | null): string {
+  return value === null ? 'n/a' : `${value.toFixed(2)} c`;
+}
+
+function rate(perSecond: number): string {
+  return figure(perSecond, perSecond < 100 ? 1 : 0);
+}
+
+/** With so many digits behind the point, or none where there is no figure. */
+function figure(value: number | null, digits: number): string {
+  return value === null ? 'n/a' : value.toFixed(digits);
 }

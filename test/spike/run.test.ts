@@ -220,11 +220,25 @@ describe('a bucket that is not what it must be at the end', () => {
 
 describe('the page', () => {
   it('needs nothing from elsewhere, and spells what would be markup', async () => {
-    const { report, outcome } = await run('saturation memory:page --seconds 1 --writers 9');
+    const { report, outcome } = await run('saturation memory:page --seconds 2 --writers 9');
     const page = htmlPage({ ...report, command: '<b>&' }, outcome.samples.bars(10));
     expect(page).toContain('&lt;b&gt;&amp;');
-    expect(page).not.toMatch(/<script|<link|src=|NaN|Infinity|undefined/);
+    expect(page).not.toMatch(/<script|<link|src=|url\(|NaN|Infinity|undefined/);
     expect(page.match(/<rect /g)).toHaveLength(10);
-    expect(page.match(/<polyline /g)).toHaveLength(3);
+    // p50, p99 and c; the rate; the memory.
+    expect(page.match(/<polyline /g)).toHaveLength(5);
+    expect(page).not.toContain('class="bad"');
+  });
+
+  it('of a run without a sample has axes all the same, and says what is wrong', async () => {
+    const { report } = await run('saturation memory:page-2 --seconds 1 --writers 1');
+    const rss = [[0, 1]] as const;
+    const none = { p50_ms: null, p50_c: null, writes: 0, seconds: 0, per_second: [], rss };
+    const page = htmlPage(
+      { ...report, ...none, interrupted: true, valid: false, lost_acknowledged: 2 },
+      [],
+    );
+    expect(page).not.toMatch(/NaN|Infinity|undefined|null/);
+    expect(page.match(/class="bad"/g)).toHaveLength(3);
   });
 });
