@@ -92,7 +92,7 @@ describe('HistoryBlockRolloverAndRetention', () => {
       const versions = (await bench.run(view.versions(PATH))).map(({ version }) => version);
       const length = last - first + 1;
       expect(versions).toEqual(Array.from({ length }, (_, i) => last - i));
-      for (const version of [first, Math.min(256, last), last]) {
+      for (const version of new Set([first, Math.max(first, Math.min(256, last)), last])) {
         const { body } = await bench.run(view.get(PATH, { version }));
         expect(Buffer.from(body).toString()).toBe(`body ${version}`);
       }
