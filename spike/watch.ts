@@ -37,7 +37,9 @@ export async function watch(
     rss.push([atMs / 1000, machine.rssBytes()]);
   };
   const look = (tick: number): void => {
-    machine.progress(`${Math.min(tick, seconds)} of ${seconds} s, ${told()}`);
+    const far = `${Math.min(tick, seconds)} of ${seconds} s`;
+    const state = machine.signal.aborted ? 'interrupted, waiting for what was sent' : far;
+    machine.progress(`${state}, ${told()}`);
     if (tick % TICKS_PER_SAMPLE === 0) sample();
   };
   const over = new AbortController();

@@ -159,7 +159,9 @@ describe('memory and progress', () => {
 describe('a run that is interrupted', () => {
   it('tells what was measured until then, and reads nothing back', async () => {
     const stop = new AbortController();
+    const told: string[] = [];
     const progress = (text: string): void => {
+      told.push(text);
       if (text.startsWith('9 of 20 s')) stop.abort(new Error('enough'));
     };
     const line = 'contention memory:interrupted --rate 20 --stores 2';
@@ -169,6 +171,7 @@ describe('a run that is interrupted', () => {
     expect(report.seconds).toBeLessThan(5);
     expect(report.writes).toBeGreaterThan(100);
     expect(outcome.failure).toBe(stop.signal.reason);
+    expect(told.filter((text) => text.startsWith('10 of') || text.startsWith('read'))).toEqual([]);
     expect(reportLines(report).at(-1)).toContain(`INTERRUPTED: the figures are of the`);
   });
 
