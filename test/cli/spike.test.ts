@@ -165,6 +165,22 @@ describe('spike', () => {
     expect(err).toMatch(new RegExp(`bucketstore: ${stray}: .* \\[INTEGRITY\\]\n$`));
   });
 
+  it('ends with 6 when an acknowledged write is gone, and says how many', async () => {
+    const location = 'memory:spike-lost';
+    const { clock: timing, random: chance } = systemParts();
+    const bucket = await openDriver(parseLocation(location), { timing, chance });
+    const removeNewest = async (): Promise<void> => {
+      const { objects } = await bucket.list({ prefix: '_demarkus/v1/log/', limit: 1000 });
+      await bucket.delete(objects.at(-1)?.key ?? '');
+    };
+    const argv = ['saturation', location, ...SHORT];
+    const { exit, out } = await runTelling(argv, new AbortController().signal, (told) => {
+      if (told.includes('reading')) void removeNewest();
+    });
+    expect(out).toMatch(/^read back {4}[1-3] acknowledged lost$/m);
+    expect(exit).toBe(6);
+  });
+
   it('ends with 7 when c is not that of the model', async () => {
     // On this machine everything takes twice as long.
     const { clock, random } = systemParts();
