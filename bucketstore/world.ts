@@ -209,7 +209,8 @@ export class World implements AsyncDisposable {
 
   /**
    * Takes no further write, commits what waits, answers the rest, and lets go of the bucket: reads
-   * are `CLOSED` from then on, but for a bucket that was handed in, which stays open. Waits `drainMs` at most. Idempotent.
+   * are `CLOSED` from then on, but for a bucket that was handed in, which stays open. Waits
+   * `drainMs` at most. Idempotent.
    */
   async close({ drainMs = this.#parts.settings.deadlineMs }: CloseOptions = {}): Promise<void> {
     await this.#parts.committer.close(drainMs);

@@ -7,6 +7,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { abortable, onAbort } from '../../bucketstore/base/abortable.ts';
 import { systemClock } from '../../bucketstore/base/clock.ts';
 import { createLimit } from '../../bucketstore/base/limit.ts';
+import { drain } from '../support/manual-clock.ts';
 
 const CALLS = 50;
 const REASON = new Error('enough');
@@ -103,4 +104,11 @@ test('`onAbort()`: taking one away twice leaves the others', () => {
   expect(listenersOf(controller.signal)).toBe(1);
   controller.abort(REASON);
   expect(told).toEqual(['two']);
+});
+
+test('`abortable()`: work that fails for nobody is no unhandled failure', async () => {
+  // One that were would fail this run.
+  const failing = Promise.reject(new Error('of nobody'));
+  await expect(abortable(failing, AbortSignal.abort(REASON))).rejects.toBe(REASON);
+  await drain();
 });

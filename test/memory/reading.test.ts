@@ -211,11 +211,11 @@ describe('directories', () => {
   test('no more than 4,096 are remembered as synced', async () => {
     const directories = new Directories(
       fileSystem(async () => undefined),
-      '/root',
+      '/bucket',
     );
     let most = 0;
     for (let i = 0; i < 10_000; i++) {
-      await directories.sync(`/root/${i}`);
+      await directories.sync(`/bucket/${i}`);
       most = Math.max(most, directories.held.known);
     }
     expect(most).toBe(4_096);
@@ -229,9 +229,9 @@ describe('directories', () => {
         await drain();
         if (broken) throw new Error('no disk');
       }),
-      '/root',
+      '/bucket',
     );
-    const sync = (i: number) => directories.sync(`/root/${i % 3}`);
+    const sync = (i: number) => directories.sync(`/bucket/${i % 3}`);
     for (const state of [false, true, false]) {
       broken = state;
       const syncs = Promise.allSettled(Array.from({ length: 60 }, (_, i) => sync(i)));

@@ -77,7 +77,7 @@ describe('ReadFailsOnItsOwnDeadlineWhileAProbeStalls', () => {
     },
   );
 
-  test('ReadFailsOnItsOwnDeadlineWhileAProbeStalls: what is left of it is for the body', async () => {
+  test('ReadFailsOnItsOwnDeadlineWhileAProbeStalls: the rest is for the body', async () => {
     const all = await scene();
     const { bench, gated, store } = all;
     const probes = gated.hold('request', isProbe);
@@ -192,7 +192,7 @@ describe('StaleReloadOutlivesItsRequest', () => {
 });
 
 describe('OlderAdoptionIsIgnored', () => {
-  test('OlderAdoptionIsIgnored: a load that ends behind the served state changes nothing', async () => {
+  test('OlderAdoptionIsIgnored: a load behind the served state changes nothing', async () => {
     const all = await scene();
     const { bench, gated, store } = all;
     const { follower } = store.parts;
@@ -251,7 +251,7 @@ describe('CommitConfirmsWhileAProbeStalls', () => {
 });
 
 describe('DelayedHeadReplaceAllowsChangedGenerationRead', () => {
-  test('DelayedHeadReplaceAllowsChangedGenerationRead: a commit is read before its answer', async () => {
+  test('DelayedHeadReplaceAllowsChangedGenerationRead: seen before its answer', async () => {
     const all = await scene();
     const { bench, gated, store, peer } = all;
     const held = gated.hold('answer', isCreate);
@@ -272,7 +272,7 @@ describe('DelayedHeadReplaceAllowsChangedGenerationRead', () => {
 });
 
 describe('DelayedHeadReplaceDoesNotOverwriteNewerSnapshot', () => {
-  test('DelayedHeadReplaceDoesNotOverwriteNewerSnapshot: a late answer rolls nothing back', async () => {
+  test('DelayedHeadReplaceDoesNotOverwriteNewerSnapshot: nothing is rolled back', async () => {
     const all = await scene();
     const { bench, gated, store, peer } = all;
     const held = gated.hold('answer', isCreate);
@@ -290,7 +290,7 @@ describe('DelayedHeadReplaceDoesNotOverwriteNewerSnapshot', () => {
 });
 
 describe('ProductionWritePinsOldReadView', () => {
-  test('ProductionWritePinsOldReadView: an old view keeps v1 while a fresh one reads v2', async () => {
+  test('ProductionWritePinsOldReadView: the old keeps v1, a fresh one reads v2', async () => {
     const all = await scene();
     const { bench, store } = all;
     const old = store.world.view();
@@ -303,7 +303,7 @@ describe('ProductionWritePinsOldReadView', () => {
 });
 
 describe('ClosedStaleReplicaStillReads', () => {
-  test('ClosedStaleReplicaStillReads: on a bucket of the caller’s, also after a sleep', async () => {
+  test('ClosedStaleReplicaStillReads: on a bucket of the caller’s, and stale', async () => {
     const bench = new WorldBench();
     const shelf = new CheckpointShelf(bench);
     const peer = await bench.store({ checkpoints: shelf });
@@ -322,7 +322,7 @@ describe('ClosedStaleReplicaStillReads', () => {
   });
 });
 
-test('a world that has let go of its bucket says so, and not that its location is wrong', async () => {
+test('a world that has let go of its bucket says so, not that its location is wrong', async () => {
   const bench = new WorldBench();
   const components = { clock: bench.clock, random: bench.random };
   const world = await bench.run(openWorld('memory:', { create: true, components }));

@@ -79,7 +79,7 @@ describe('ContentCreatesSkipReadBackAndFreshen', () => {
     expect((await staged(false)).told).toEqual(['create']);
   });
 
-  test('ContentCreatesSkipReadBackAndFreshen: a taken one a read more, and no rewrite', async () => {
+  test('ContentCreatesSkipReadBackAndFreshen: a taken one a read, no rewrite', async () => {
     // A service may keep less than it was sent, so what has the name is read, once.
     const { told, before, after } = await staged(true);
     expect(told).toEqual(['create', 'get']);
@@ -144,7 +144,7 @@ describe('HeadOutcomeReconciliation', () => {
 });
 
 describe('SlotCreateNeverRewrites', () => {
-  test('SlotCreateNeverRewrites: the identical create again changes nothing, however old', async () => {
+  test('SlotCreateNeverRewrites: the same create again changes nothing', async () => {
     const bench = new WorldBench();
     const stalling = withStalls(bench.bucket);
     const world = await bench.open({ bucket: stalling.store });
@@ -180,7 +180,7 @@ describe('MutationFailureAndPacing', () => {
     },
   );
 
-  test('MutationFailureAndPacing: one that leaves while its blob is staged leaves the tip', async () => {
+  test('MutationFailureAndPacing: one that leaves leaves the tip', async () => {
     const bench = new WorldBench();
     const gated = withGates(bench.bucket);
     const world = await bench.open({ bucket: gated.store });

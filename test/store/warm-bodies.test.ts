@@ -98,7 +98,7 @@ describe('WarmupsNeedAFreeSlot', () => {
     expect([reads(), store.parts.committer.warming]).toEqual([10, 0]);
   });
 
-  test('WarmupsNeedAFreeSlot: a lane of one has none to spare, and nothing is read ahead', async () => {
+  test('WarmupsNeedAFreeSlot: a lane of one has none to spare', async () => {
     const all = await scene(3, { commitLane: 1 });
     const held = holdReads(all);
     const appends = [0, 1, 2].map((i) => append(all.store.world, i, 'more'));
