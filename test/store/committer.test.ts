@@ -51,7 +51,7 @@ describe('BatchCommitsInQueueOrder', () => {
     expect(entries).toEqual(['/b.md', '/a.md', '/a.md', '/b.md']);
   });
 
-  test('BatchCommitsInQueueOrder: four queued requests become one slot, stolen name or not', async () => {
+  test('BatchCommitsInQueueOrder: four queued requests become one slot', async () => {
     const bench = new WorldBench();
     const gated = withGates(bench.bucket);
     const world = await bench.open({ bucket: gated.store });
