@@ -11,8 +11,8 @@ import { createLimit } from './base/limit.ts';
 import { isUuid } from './base/uuid.ts';
 import { Committer } from './commit/committer.ts';
 import { Operations } from './commit/operations.ts';
-import { Fairness } from './commit/pacing.ts';
 import { recall } from './commit/recall.ts';
+import { Turns } from './commit/turns.ts';
 import {
   assertEmpty,
   assertEmptyStart,
@@ -165,7 +165,7 @@ async function openReplica(
   const operations = new Operations(clock);
   const bodies = new BodyReader(bucket, settings.bodyCacheBytes, source);
   const storeId = random.uuid();
-  const fairness = new Fairness(storeId);
+  const turns = new Turns(storeId, () => random.number(), clock.monotonic());
   const follower = new Follower(
     {
       log,
@@ -174,7 +174,7 @@ async function openReplica(
       onSlot: ({ slot }, how) => {
         operations.note(slot);
         // A store in a slot that was loaded may be gone for long: it is nobody's rival now.
-        if (how === 'live') fairness.saw(slot.store, clock.monotonic());
+        if (how === 'live') turns.saw(slot.store, clock.monotonic());
       },
     },
     await load(loading, { signal }),
@@ -184,7 +184,7 @@ async function openReplica(
     {
       ...shared,
       bucket,
-      fairness,
+      turns,
       recall: (place, { op, answered }) => {
         const options = { signal: answered };
         return recall({ follower, bodies }, follower.snapshot, { ...place, op }, options);

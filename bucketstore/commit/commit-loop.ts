@@ -9,24 +9,26 @@ import { sequence } from '../base/sequence.ts';
 import { Ahead, type AheadParts } from './ahead.ts';
 import { answerAll } from './answers.ts';
 import type { Batch, Candidate } from './batch.ts';
+import { BatchLimit } from './batch-limit.ts';
 import type { Built } from './built.ts';
 import { publishCarried } from './carried.ts';
 import { type ClosedBatch, closeBatch } from './close.ts';
 import { judgeControl } from './control-candidate.ts';
 import { Control, type Member, type Request } from './member.ts';
 import type { Operations } from './operations.ts';
-import { BatchLimit, type Fairness } from './pacing.ts';
 import { PolicyGate } from './policy-gate.ts';
 import type { Queue } from './queue.ts';
 import { type Recall, Repeats } from './repeats.ts';
 import { isBroken, SlotWriter, type SlotWriterParts, type WriteOutcome } from './slot-writer.ts';
 import { Stager } from './stager.ts';
+import { TurnTaking } from './turn-taking.ts';
+import type { Turns } from './turns.ts';
 import { Twins } from './twins.ts';
 import { Verdicts } from './verdicts.ts';
 
 export interface CommitLoopParts extends SlotWriterParts {
   readonly operations: Operations;
-  readonly fairness: Fairness;
+  readonly turns: Turns;
   readonly recall: Recall;
   readonly queue: Queue;
   /** Stored versions, some of them being read ahead. */
@@ -51,6 +53,7 @@ export class CommitLoop {
   readonly #queue: Queue;
   readonly #limit: BatchLimit;
   readonly #writer: SlotWriter;
+  readonly #turn: TurnTaking;
   readonly #policy: PolicyGate;
   readonly #repeats: Repeats;
   readonly #stager: Stager;
@@ -63,8 +66,6 @@ export class CommitLoop {
   /** The member that is being built, or was last. */
   #adding: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | null = null;
-  /** Monotonic time before which others have their turn. */
-  #turnAt = 0;
 
   constructor(parts: CommitLoopParts, settings: CommitLoopSettings) {
     this.#parts = parts;
@@ -74,6 +75,7 @@ export class CommitLoop {
     this.#repeats = new Repeats(parts.recall);
     this.#policy = new PolicyGate(settings.build.requirePolicy);
     this.#writer = new SlotWriter(parts);
+    this.#turn = new TurnTaking(parts);
     this.#stager = new Stager(parts);
     this.#ahead = this.#newAhead(this.#verdicts);
   }
@@ -113,7 +115,7 @@ export class CommitLoop {
     await Promise.resolve();
     try {
       while (!this.#parts.ended.aborted && this.#queue.size > 0) {
-        await this.#yield();
+        await this.#turn.come(() => this.#queue.size > 0);
         await this.#prepare();
         if (!(await this.#commitNext())) break;
       }
@@ -188,24 +190,6 @@ export class CommitLoop {
     this.#ahead = this.#newAhead(verdicts);
   }
 
-  /**
-   * After a win others have their turn, also when nothing waits here just then: a client that sends
-   * its next write at once would else win again and again.
-   */
-  #noteWin(): void {
-    const { clock, random, fairness } = this.#parts;
-    const now = clock.monotonic();
-    const full = this.#queue.size >= this.#limit.now;
-    this.#turnAt = now + fairness.waitMs(now, full, random.number());
-  }
-
-  /** Waits until it is this store's turn. */
-  async #yield(): Promise<void> {
-    const { clock } = this.#parts;
-    const ms = this.#turnAt - clock.monotonic();
-    if (ms > 0) await clock.sleep(ms, { signal: this.#parts.ended }).catch(() => undefined);
-  }
-
   /** @returns false when nothing is left to do */
   async #commitNext(): Promise<boolean> {
     const bounds = { members: this.#limit.now, entries: this.#settings.batchMax };
@@ -230,10 +214,10 @@ export class CommitLoop {
     }
   }
 
-  /** Commits, notes whether a slot was won, and gives back what is not committed. */
+  /** Commits, and gives back what is not committed. */
   async #attempt(requests: readonly Request[], commit: () => Promise<boolean>): Promise<void> {
     try {
-      if (await commit()) return this.#noteWin();
+      if (await commit()) return;
     } catch (error) {
       if (isBroken(error)) throw error;
       // The bucket refuses or does not answer, and nothing of theirs is open: they may try again.
@@ -244,7 +228,7 @@ export class CommitLoop {
 
   /** @returns whether a slot was won */
   async #commit({ batch, built }: ClosedBatch): Promise<boolean> {
-    const { follower, fairness } = this.#parts;
+    const { follower } = this.#parts;
     this.#underWay = built;
     publishCarried(this.#ahead.takeCarried(), this.#parts.storeId);
     if (batch.entries.length === 0) {
@@ -255,7 +239,6 @@ export class CommitLoop {
     void this.#fill();
     const written = await writing;
     if (written.outcome !== 'won') return false;
-    if (written.createMs !== null) fairness.took(written.createMs);
     this.#limit.note(batch.judged.length, this.#queue.size - batch.judged.length, batch.full);
     this.#ahead.committed(built, follower.snapshot);
     this.#underWay = [];
@@ -277,6 +260,7 @@ export class CommitLoop {
   async #write(candidate: Candidate): Promise<WriteOutcome> {
     try {
       const written = await this.#writer.write(candidate);
+      this.#turn.wrote(written);
       this.#twins.settle(written.outcome);
       // Only now: those who must be told *unknown* have been, whatever becomes of it.
       if (written.outcome === 'fenced') await this.#parts.follower.reload();

@@ -37,8 +37,8 @@ export interface SlotWriterParts {
  */
 export type WriteOutcome =
   /** `createMs`: how long its create took; null when that was settled otherwise than at once. */
-  | { readonly outcome: 'won'; readonly createMs: number | null }
-  | { readonly outcome: 'lost' | 'moved' | 'left' | 'fenced' };
+  | { readonly outcome: 'won' | 'lost'; readonly createMs: number | null }
+  | { readonly outcome: 'moved' | 'left' | 'fenced' };
 
 /** Why a request is told *unknown* when its slot's name can say nothing any more. */
 export const SLEPT = 'the store slept so long that the name of the slot may be another’s by now';
@@ -51,8 +51,6 @@ export interface OpenCreate {
 
 export class SlotWriter {
   readonly #parts: SlotWriterParts;
-  /** Names lost one after another. */
-  #losses = 0;
   #open: OpenCreate | null = null;
   #mayBeCommitted = false;
 
@@ -88,15 +86,13 @@ export class SlotWriter {
     const result = await this.#append(requests, encoded, held);
     switch (result.outcome) {
       case 'committed': {
-        const createMs = clock.monotonic() - startedAt;
-        this.#losses = 0;
         sightings.note(encoded.slot.last, result.began, result.date);
-        this.#install(candidate, encoded, createMs);
-        return { outcome: 'won', createMs: result.atOnce ? createMs : null };
+        this.#install(candidate, encoded, clock.monotonic() - startedAt);
+        return { outcome: 'won', createMs: result.createMs };
       }
       case 'lost':
-        await this.#yieldTo(encoded.slot.first, result.bytes);
-        return { outcome: 'lost' };
+        this.#enter(encoded.slot.first, result.bytes);
+        return { outcome: 'lost', createMs: result.createMs };
       case 'fenced':
         for (const request of requests) request.giveUp(SLEPT);
         return { outcome: 'fenced' };
@@ -131,17 +127,12 @@ export class SlotWriter {
     }
   }
 
-  /**
-   * The winner's slot carries everything that the next batch needs. One loss is a race; more may be
-   * a backlog, which is cheaper read than met name by name.
-   */
-  async #yieldTo(first: Sequence, bytes: Uint8Array): Promise<void> {
-    const { follower, storeId, ended } = this.#parts;
-    this.#losses += 1;
+  /** The winner's slot carries everything that the next batch needs of it. */
+  #enter(first: Sequence, bytes: Uint8Array): void {
+    const { follower, storeId } = this.#parts;
     follower.enter({ ...decodeSlot(slotKey(first), bytes) });
     const { worldId } = follower.snapshot.identity;
     publish('bucketstore:lost', () => ({ world: worldId, store: storeId, first }));
-    if (this.#losses > 1) await follower.catchUp(ended);
   }
 
   #encode({ base, draft, entries, texts, bodies }: Candidate): EncodedSlot {

@@ -19,19 +19,19 @@ import type { Moment, Sighting } from './sighting.ts';
 import type { Sightings } from './sightings.ts';
 
 /**
- * `committed`: with what a sighting of the slot's last sequence is dated by; `atOnce`: by the first
- * create. `lost`: another
+ * `committed`: with what a sighting of the slot's last sequence is dated by. `lost`: another
  * store's slot has the name; its bytes. `fenced`: answers about the name cannot be believed any
- * more, so what became of the slot cannot be known from it.
+ * more, so what became of the slot cannot be known from it. `createMs`: how long the create took
+ * that said so; null when that was settled otherwise.
  */
 export type AppendOutcome =
   | {
       readonly outcome: 'committed';
       readonly began: Moment;
       readonly date: number | undefined;
-      readonly atOnce: boolean;
+      readonly createMs: number | null;
     }
-  | { readonly outcome: 'lost'; readonly bytes: Uint8Array }
+  | { readonly outcome: 'lost'; readonly bytes: Uint8Array; readonly createMs: number | null }
   | { readonly outcome: 'fenced' };
 
 export interface AppendOptions {
@@ -94,10 +94,12 @@ export async function append(
     };
     // A pause may have aged the sighting: then this round only reads.
     const allowed = round === 0 || sightings.freshOf(tip) !== null;
+    const startedAt = clock.monotonic();
     const created = allowed ? await tryCreate(parts.bucket, key, slot.bytes, calls) : WAITS;
+    const tookMs = round === 0 ? clock.monotonic() - startedAt : null;
     if (created.kind === 'created') {
       if (!(await believed(created.date))) return { outcome: 'fenced' };
-      return { outcome: 'committed', began, date: created.date, atOnce: round === 0 };
+      return { outcome: 'committed', began, date: created.date, createMs: tookMs };
     }
     // Nothing was sent, now or before: the failure is the whole truth.
     if (created.kind === 'not sent' && !open) throw bucketFailure(created.error);
@@ -107,8 +109,10 @@ export async function append(
     if (found.kind !== 'nothing') {
       if (!(await believed(found.date))) return { outcome: 'fenced' };
       if (found.kind === 'absent') sightings.note(tip, readAt, found.date);
-      else if (!equal(found.bytes, slot.bytes)) return { outcome: 'lost', bytes: found.bytes };
-      else return { outcome: 'committed', began, date: found.date, atOnce: false };
+      else if (!equal(found.bytes, slot.bytes)) {
+        const createMs = created.kind === 'refused' ? tookMs : null;
+        return { outcome: 'lost', bytes: found.bytes, createMs };
+      } else return { outcome: 'committed', began, date: found.date, createMs: null };
     }
     options.onUnresolved?.(`${key}: create ${created.words}, read ${found.words}`);
     await clock.sleep(backoff(round, random), { signal: options.signal });
@@ -139,7 +143,8 @@ async function believe(
 
 type Created =
   | { readonly kind: 'created'; readonly date: number | undefined }
-  | { readonly kind: 'unclear'; readonly words: string }
+  /** `refused`: the service answered, in its usual time, that another create came before. */
+  | { readonly kind: 'refused' | 'unclear'; readonly words: string }
   | { readonly kind: 'not sent'; readonly words: string; readonly error: unknown };
 
 const WAITS: Created = { kind: 'unclear', words: 'waits for a fresh look at the name' };
@@ -154,13 +159,14 @@ async function tryCreate(
     const { outcome, date } = await bucket.create(key, bytes, options);
     return outcome === 'created'
       ? { kind: 'created', date }
-      : { kind: 'unclear', words: 'was refused: the name exists' };
+      : { kind: 'refused', words: 'was refused: the name exists' };
   } catch (error) {
     options.signal.throwIfAborted();
     // A driver's own defect says nothing of what it sent.
     if (!isBlobError(error)) return { kind: 'unclear', words: `failed: ${String(error)}` };
     const words = `failed: ${error.code}`;
-    return error.ambiguous ? { kind: 'unclear', words } : { kind: 'not sent', words, error };
+    if (!error.ambiguous) return { kind: 'not sent', words, error };
+    return { kind: error.code === 'throttled' ? 'refused' : 'unclear', words };
   }
 }
 

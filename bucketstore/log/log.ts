@@ -121,34 +121,46 @@ export class Log {
   }
 
   /**
-   * As `replay`, but reads a few names and lists once at most: who follows a log that grows as fast
-   * as it is read would else never be done.
-   * @returns null when there may be more
+   * Reads the next name, and no further: one `get`.
+   * @returns that it is missing, or the name to go on with
    */
-  async catchUp(
+  async readNext(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
     options: ReplayOptions,
-  ): Promise<Missing | null> {
-    const read = await this.#readSome(next, take, options);
-    if (typeof read !== 'number') return read;
-    await this.#replayListed(read, take, options);
-    return null;
+  ): Promise<Missing | Sequence> {
+    const { signal, backlog, believe, next: nextNow } = options;
+    const began = this.#moment();
+    const { read, date } = await this.read(next, { signal, lane: lane(backlog) });
+    const believed = await believe(next, date);
+    if (believed && read === null) return { tip: sequence(next - 1), began, date };
+    return believed && read !== null ? take(read) : nextNow();
+  }
+
+  /**
+   * Lists once, and reads what is listed: who follows a log that grows as fast as it is read would
+   * else never be done.
+   * @throws StoreError as `replay`
+   */
+  async readListed(
+    next: Sequence,
+    take: (read: ReadSlot) => Sequence,
+    options: ReplayOptions,
+  ): Promise<void> {
+    await this.#replayListed(next, take, options);
   }
 
   /** Reads the next names one by one. @returns the name to go on with, or that one is missing */
   async #readSome(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
-    { signal, backlog, believe, next: nextNow }: ReplayOptions,
+    options: ReplayOptions,
   ): Promise<Missing | Sequence> {
     let expected = next;
     for (let reads = 0; reads < SINGLE_READS; reads++) {
-      const began = this.#moment();
-      const { read, date } = await this.read(expected, { signal, lane: lane(backlog) });
-      const believed = await believe(expected, date);
-      if (believed && read === null) return { tip: sequence(expected - 1), began, date };
-      expected = believed && read !== null ? take(read) : nextNow();
+      const read = await this.readNext(expected, take, options);
+      if (typeof read !== 'number') return read;
+      expected = read;
     }
     return expected;
   }

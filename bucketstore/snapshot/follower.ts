@@ -114,16 +114,26 @@ export class Follower {
   }
 
   /**
-   * Reads on by a few names and one list at most: behind a store that wins all the time, reading on
-   * to the end would never end.
+   * Reads the next name, and no further: one `get`. A sighting of the tip is there afterwards when
+   * it is missing.
+   * @returns whether it is missing
+   */
+  async readNext(signal: AbortSignal): Promise<boolean> {
+    let missing = false;
+    await this.#orReload(async () => {
+      const read = await this.#parts.log.readNext(...this.#onwards(signal));
+      missing = typeof read !== 'number';
+      if (typeof read !== 'number') this.#confirm(read);
+    }, signal);
+    return missing;
+  }
+
+  /**
+   * Lists once and reads what is listed: behind a store that wins all the time, reading on to the
+   * end would never end.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { log } = this.#parts;
-    const take = (one: ReadSlot): Sequence => this.#take(one);
-    await this.#orReload(async () => {
-      const missing = await log.catchUp(this.#next(), take, this.#reading(signal));
-      if (missing !== null) this.#confirm(missing);
-    }, signal);
+    await this.#orReload(() => this.#parts.log.readListed(...this.#onwards(signal)), signal);
   }
 
   /**
@@ -258,10 +268,14 @@ export class Follower {
   }
 
   async #replay(signal: AbortSignal | undefined): Promise<void> {
-    const { log } = this.#parts;
-    this.#confirm(
-      await log.replay(this.#next(), (read) => this.#take(read), this.#reading(signal)),
-    );
+    this.#confirm(await this.#parts.log.replay(...this.#onwards(signal)));
+  }
+
+  /** What a read from the tip on is told. */
+  #onwards(
+    signal: AbortSignal | undefined,
+  ): [Sequence, (read: ReadSlot) => Sequence, ReplayOptions] {
+    return [this.#next(), (read) => this.#take(read), this.#reading(signal)];
   }
 
   #reading(signal: AbortSignal | undefined): ReplayOptions {
