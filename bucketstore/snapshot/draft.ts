@@ -50,7 +50,7 @@ export class SnapshotDraft extends Snapshot {
     if (wasLive && (!isLive || hashBefore !== after.current.bodyHash)) {
       this.maps.bodies.delete(`${hashBefore}\0${path}`);
     }
-    if (isLive) this.maps.bodies.set(`${after.current.bodyHash}\0${path}`, true);
+    if (isLive) this.maps.bodies.set(`${after.current.bodyHash}\0${path}`, undefined);
   }
 
   addVersion(path: string, record: VersionRecord): void {

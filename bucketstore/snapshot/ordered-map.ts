@@ -4,33 +4,41 @@
  * next.
  */
 import sortedBtree from 'sorted-btree';
-import { compareUtf8 } from '../base/order.ts';
+import { KeyOrder } from '../base/order.ts';
 
 // The package is CommonJS: its class is the `default` of what Node imports as the default.
 const BTree = sortedBtree.default;
 
-type Compare<K> = (a: K, b: K) => number;
+interface Order<K> {
+  readonly compare: (a: K, b: K) => number;
+  /** Told of each key that comes into the map, or into a copy of it. */
+  readonly note: (key: K) => void;
+}
 
-/** Keys in the order of `compare`, values by key. */
+const NUMBERS: Order<number> = { compare: (a, b) => a - b, note: () => undefined };
+
+/** Keys in an order, values by key. */
 export class OrderedMap<K, V> {
   readonly #tree: sortedBtree.default<K, V>;
+  readonly #order: Order<K>;
 
-  private constructor(tree: sortedBtree.default<K, V>) {
+  private constructor(tree: sortedBtree.default<K, V>, order: Order<K>) {
     this.#tree = tree;
+    this.#order = order;
   }
 
   /** An empty map of text in UTF-8 byte order. */
   static byText<V>(): OrderedMap<string, V> {
-    return OrderedMap.by<string, V>(compareUtf8);
+    return OrderedMap.by<string, V>(new KeyOrder());
   }
 
   /** An empty map of numbers, ascending. */
   static byNumber<K extends number, V>(): OrderedMap<K, V> {
-    return OrderedMap.by<K, V>((a, b) => a - b);
+    return OrderedMap.by<K, V>(NUMBERS);
   }
 
-  static by<K, V>(compare: Compare<K>): OrderedMap<K, V> {
-    return new OrderedMap(new BTree<K, V>(undefined, compare));
+  static by<K, V>(order: Order<K>): OrderedMap<K, V> {
+    return new OrderedMap(new BTree<K, V>(undefined, order.compare), order);
   }
 
   get size(): number {
@@ -42,6 +50,7 @@ export class OrderedMap<K, V> {
   }
 
   set(key: K, value: V): void {
+    this.#order.note(key);
     this.#tree.set(key, value);
   }
 
@@ -51,7 +60,7 @@ export class OrderedMap<K, V> {
 
   /** A map that starts equal and goes its own way. Constant time. */
   copy(): OrderedMap<K, V> {
-    return new OrderedMap(this.#tree.clone());
+    return new OrderedMap(this.#tree.clone(), this.#order);
   }
 
   /**

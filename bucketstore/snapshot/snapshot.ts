@@ -21,8 +21,8 @@ export interface SnapshotMaps {
   readonly documents: OrderedMap<string, DocumentState>;
   /** By directory and name. */
   readonly children: OrderedMap<string, ChildCounts>;
-  /** Live documents by body hash and path. */
-  readonly bodies: OrderedMap<string, true>;
+  /** Live documents by body hash and path. A set: nodes without values are half the memory. */
+  readonly bodies: OrderedMap<string, undefined>;
   /** Retained versions by path and version. */
   readonly versions: OrderedMap<string, VersionRecord>;
   /** Slots since the checkpoint, by first sequence. */

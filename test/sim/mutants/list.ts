@@ -322,5 +322,10 @@ export const PROOF: Mutant = {
       find: 'return codePointRank(x) - codePointRank(y);',
       replace: 'return codePointRank(y) - codePointRank(x);',
     },
+    {
+      file: 'bucketstore/base/order.ts',
+      find: 'return a < b ? -1 : 1;',
+      replace: 'return a < b ? 1 : -1;',
+    },
   ],
 };
