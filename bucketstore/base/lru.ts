@@ -3,6 +3,11 @@ export class Lru<K, V> {
   readonly #weightMax: number;
   readonly #weigh: (value: V) => number;
   readonly #entries = new Map<K, V>();
+  /**
+   * Goes over the entries, oldest first. Kept: one that begins anew walks over the places of all
+   * that have gone since the map was last rebuilt.
+   */
+  #oldest: Iterator<K> | null = null;
   #weight = 0;
 
   /**
@@ -37,10 +42,7 @@ export class Lru<K, V> {
     if (weight > this.#weightMax) return;
     this.#entries.set(key, value);
     this.#weight += weight;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#weight <= this.#weightMax) break;
-      this.delete(oldest);
-    }
+    while (this.#weight > this.#weightMax) this.#deleteOldest();
   }
 
   delete(key: K): void {
@@ -53,5 +55,13 @@ export class Lru<K, V> {
   clear(): void {
     this.#entries.clear();
     this.#weight = 0;
+  }
+
+  #deleteOldest(): void {
+    this.#oldest ??= this.#entries.keys();
+    const { value, done } = this.#oldest.next();
+    // It never comes to its end while something is too heavy, unless it came there before.
+    if (done === true) this.#oldest = null;
+    else this.delete(value);
   }
 }
