@@ -33,18 +33,19 @@ export interface HeaderFields extends Omit<Slot, 'last' | 'inlined' | 'entries'>
  * @param texts canonical text of each entry, in order; not read, only joined
  */
 export function headerText(fields: HeaderFields, texts: readonly string[]): string {
+  // In canonical order: `canonicalText` need not sort them.
   const frame = canonicalText({
-    schema: SCHEMA,
-    world_id: fields.worldId,
-    incarnation_id: fields.incarnationId,
+    documents: fields.documents,
+    entries: [],
+    epoch: fields.epoch,
     first: fields.first,
+    incarnation_id: fields.incarnationId,
+    inlined: fields.inlined.map((item) => [item.sequence, item.length, item.hash]),
+    prev: fields.prev,
+    schema: SCHEMA,
     store: fields.store,
     time: fields.time,
-    documents: fields.documents,
-    prev: fields.prev,
-    epoch: fields.epoch,
-    inlined: fields.inlined.map((item) => [item.sequence, item.length, item.hash]),
-    entries: [],
+    world_id: fields.worldId,
   });
   // Only a number stands before `entries` in canonical order, so this finds the member itself.
   const cut = frame.indexOf(NO_ENTRIES) + NO_ENTRIES.length - 1;
