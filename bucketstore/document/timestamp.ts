@@ -38,10 +38,10 @@ export function formatTimestamp(seconds: number): string {
   const day = dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
   const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  const date = `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
+  const date = `${four(year)}-${two(month)}-${two(day)}`;
   const minutes = Math.floor(rest / 60);
-  const time = `${digits(Math.floor(minutes / 60), 2)}:${digits(minutes % 60, 2)}`;
-  return `${date}T${time}:${digits(rest % 60, 2)}Z`;
+  const time = `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:${two(rest % 60)}`;
+  return `${date}T${time}Z`;
 }
 
 /** Seconds since the epoch of a time in its one spelling; null for any other text. */
@@ -68,6 +68,11 @@ function daysOf(year: number, month: number, day: number): number {
   return era * ERA_DAYS + dayOfEra - DAYS_TO_EPOCH;
 }
 
-function digits(value: number, width: number): string {
-  return String(value).padStart(width, '0');
+function four(value: number): string {
+  return value >= 1000 ? String(value) : String(value).padStart(4, '0');
+}
+
+/** Five of them are made for every write. */
+function two(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
 }
