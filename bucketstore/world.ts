@@ -12,7 +12,10 @@ import {
   type Mutation,
   type MutationRequest,
   type PublishRequest,
-  parseMutation,
+  parseAppend,
+  parseArchive,
+  parseGroup,
+  parsePublish,
 } from './commit/mutation.ts';
 import type { Operations } from './commit/operations.ts';
 import { recall } from './commit/recall.ts';
@@ -98,17 +101,17 @@ export class World implements AsyncDisposable {
    *   `LOCATION`, `INTEGRITY`: not committed; `UNKNOWN_OUTCOME`: see `operation`
    */
   async publish(request: PublishRequest, options: WriteOptions = {}): Promise<WriteResult> {
-    return asWrite(await this.#one({ kind: 'publish', ...request }, options));
+    return asWrite(await this.#one((op) => parsePublish(request, op), options));
   }
 
   /** Adds to a document's body and metadata. As `publish`; also `NOT_FOUND`. */
   async append(request: AppendRequest, options: WriteOptions = {}): Promise<WriteResult> {
-    return asWrite(await this.#one({ kind: 'append', ...request }, options));
+    return asWrite(await this.#one((op) => parseAppend(request, op), options));
   }
 
   /** Archives a document or brings it back; makes no version. As `publish`; also `NOT_FOUND`. */
   async setArchived(request: ArchiveRequest, options: WriteOptions = {}): Promise<ArchiveResult> {
-    return this.#one({ kind: 'archive', ...request }, options);
+    return this.#one((op) => parseArchive(request, op), options);
   }
 
   /**
@@ -124,7 +127,7 @@ export class World implements AsyncDisposable {
         `a group has 1 to ${GROUP_ENTRIES_MAX} mutations, got ${requests.length}`,
       );
     }
-    return this.#submit(requests, options);
+    return this.#submit((op) => parseGroup(requests, op), options);
   }
 
   /**
@@ -229,21 +232,22 @@ export class World implements AsyncDisposable {
     return inTime(clock, follower.atTip(), options);
   }
 
-  async #one(request: MutationRequest, options: WriteOptions): Promise<MutationResult> {
-    const [result] = await this.#submit([request], options);
+  async #one(parse: (op: string) => Mutation, options: WriteOptions): Promise<MutationResult> {
+    const [result] = await this.#submit((op) => [parse(op)], options);
     if (result === undefined) throw new TypeError('a mutation without a result');
     return result;
   }
 
-  async #submit(
-    requests: readonly MutationRequest[],
+  /** @param parse the mutations, with the first one's operation */
+  #submit(
+    parse: (op: string) => readonly Mutation[],
     options: WriteOptions,
   ): Promise<readonly MutationResult[]> {
     const { settings, committer } = this.#parts;
     if (settings.readOnly) {
       throw new StoreError('READ_ONLY', 'not committed: this store was opened for reading only');
     }
-    const mutations = parseRequests(requests, operationId(options.op, this.#parts.random));
+    const mutations = parse(operationId(options.op, this.#parts.random));
     const { signal, deadlineMs = settings.deadlineMs } = options;
     if (!(deadlineMs >= 1 && deadlineMs <= DEADLINE_MS_MAX)) {
       throw new RangeError(`deadlineMs is 1 to ${DEADLINE_MS_MAX}, got ${deadlineMs}`);
@@ -255,12 +259,6 @@ export class World implements AsyncDisposable {
 export interface CloseOptions {
   /** How long to wait for a bucket that does not answer, ms. Default `deadlineMs`. */
   readonly drainMs?: number | undefined;
-}
-
-function parseRequests(requests: readonly MutationRequest[], op: string): readonly Mutation[] {
-  return requests.map((request, index) => {
-    return parseMutation(request, index === 0 ? op : uuidOf(`${op} ${index}`));
-  });
 }
 
 function operationId(op: WriteOptions['op'], random: Random): string {

@@ -50,7 +50,7 @@ export type Added = 'added' | 'waits' | OperationPlace;
 const AHEAD_BYTES_MAX: number = 64 * 1024 * 1024;
 
 /** A state is kept behind every so many members, so that a cut costs no more than that. */
-const KEPT_EVERY = 16;
+const KEPT_EVERY = 64;
 
 export class Ahead {
   readonly #parts: AheadParts;
@@ -145,7 +145,7 @@ export class Ahead {
     return keeps ? earlier : undefined;
   }
 
-  async #judge(member: Member): Promise<Verdict> {
+  #judge(member: Member): Verdict | Promise<Verdict> {
     const { seal } = this.#draft.control;
     if (seal !== null) return { kind: 'refused', error: sealedError(seal), inquiry: null };
     return judgeMember(this.#mutations, this.#draft, member, this.#next);

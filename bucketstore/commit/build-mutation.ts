@@ -6,9 +6,9 @@
 import { abortable } from '../base/abortable.ts';
 import { assertNever } from '../base/assert.ts';
 import { POLICY_PATH } from '../document/policy.ts';
-import type { ArchiveEntry, WriteEntry } from '../log/records.ts';
+import type { MutationEntry } from '../log/records.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
-import { type DocumentInfo, infoOf, type StateReader } from '../snapshot/reader.ts';
+import { type DocumentInfo, documentOf, infoOf, type StateReader } from '../snapshot/reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { DocumentState } from '../snapshot/state.ts';
 import { AskingReader } from './asking-reader.ts';
@@ -27,12 +27,9 @@ export interface MutationSettings {
   readonly requirePolicy: boolean;
 }
 
-/** An entry before it is decided where its bytes lie. */
-export type UnplacedEntry = Omit<WriteEntry, 'at' | 'group'> | ArchiveEntry;
-
 export interface BuiltMutation {
-  /** null when there is nothing to commit. */
-  readonly entry: UnplacedEntry | null;
+  /** null when there is nothing to commit. Where its bytes lie is not decided yet. */
+  readonly entry: MutationEntry | null;
   readonly stored: Uint8Array | null;
   /** What its request is answered with once it is known to hold, but for the sequence. */
   readonly result: MutationResult;
@@ -76,11 +73,11 @@ export class MutationBuilder {
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
-    inquiry.ask(state, { about: 'document', path: mutation.path });
+    const document = inquiry.document(state, mutation.path);
     switch (mutation.kind) {
       case 'publish':
       case 'append':
-        return this.#write(state, mutation, inquiry, request);
+        return this.#write(state, document, mutation, inquiry, request);
       case 'archive':
         return this.#archive(state, mutation, inquiry, request);
       default:
@@ -100,17 +97,18 @@ export class MutationBuilder {
 
   async #write(
     state: Snapshot,
+    document: DocumentState | undefined,
     mutation: WriteMutation,
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
     const { op, path } = mutation;
     const { quota } = this.#settings;
-    if (mutation.kind === 'publish' && state.document(path) === undefined) {
+    if (mutation.kind === 'publish' && document === undefined) {
       inquiry.ask(state, { about: 'topology', path });
       if (quota !== undefined) inquiry.ask(state, { about: 'room', documentsMax: quota });
     }
-    const document = admitWrite(state, mutation, quota);
+    admitWrite(state, document, mutation, quota);
     const reader = (): StateReader => this.#reader(state, inquiry);
     let oldBody: Uint8Array = NO_BYTES;
     if (mutation.kind === 'append') {
@@ -128,7 +126,7 @@ export class MutationBuilder {
     if (admitting !== undefined) await abortable(admitting, request.answered);
     await askCaller(mutation, reader, prepared, request);
     const { entry, stored, body, metadata, pruned } = prepared;
-    const made = { ...infoOf(entry.path, entry, false, metadata), body };
+    const made = documentOf(entry.path, entry, false, metadata, body);
     const result = { committed: true, op, sequence: null, document: made, pruned };
     return { entry, stored, result };
   }
@@ -193,13 +191,7 @@ function currentInfo(state: Snapshot, path: string): DocumentInfo {
 
 function unchanged(op: string, document: DocumentState, body: Uint8Array): BuiltMutation {
   const { path, current, catalog } = document;
-  const info = infoOf(path, current, false, catalog.metadata);
-  const result = {
-    committed: false,
-    op,
-    sequence: null,
-    document: { ...info, body },
-    pruned: null,
-  };
+  const made = documentOf(path, current, false, catalog.metadata, body);
+  const result = { committed: false, op, sequence: null, document: made, pruned: null };
   return { entry: null, stored: null, result };
 }

@@ -4,7 +4,6 @@
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { MutationEntry } from '../log/records.ts';
 import type { JudgedMutation } from './batch.ts';
-import type { UnplacedEntry } from './build-mutation.ts';
 import type { Member } from './member.ts';
 import type { MutationResult } from './result.ts';
 
@@ -21,9 +20,8 @@ export function inlinedBytesOf({ stored, inlined }: Change): number {
 }
 
 /** An entry with the place of its bytes. @param epoch of the slot, for a staged version */
-export function placed(entry: UnplacedEntry, epoch: number, inlined: boolean): MutationEntry {
-  if (entry.kind === 'archive') return entry;
-  return { ...entry, at: inlined ? 'slot' : { epoch } };
+export function placed(entry: MutationEntry, epoch: number, inlined: boolean): MutationEntry {
+  return inlined || entry.kind === 'archive' ? entry : { ...entry, at: { epoch } };
 }
 
 /**
@@ -31,11 +29,10 @@ export function placed(entry: UnplacedEntry, epoch: number, inlined: boolean): M
  * is asked for by: the mutation that it was given to may have had nothing to commit.
  */
 export function markGroup(changes: readonly Change[], op: string): readonly Change[] {
-  const [first, ...rest] = changes;
-  if (first === undefined) return changes;
-  const group = rest.length === 0 ? {} : { group: changes.length };
-  if (rest.length === 0 && first.entry.op === op) return changes;
-  return [{ ...first, entry: { ...first.entry, op, ...group } }, ...rest];
+  const [first] = changes;
+  if (first === undefined || (changes.length === 1 && first.entry.op === op)) return changes;
+  const group = changes.length === 1 ? {} : { group: changes.length };
+  return [{ ...first, entry: { ...first.entry, op, ...group } }, ...changes.slice(1)];
 }
 
 /** What a member is answered: with the sequences that its entries have got. */

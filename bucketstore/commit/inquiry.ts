@@ -4,6 +4,7 @@
  */
 import { topologyProblem } from '../snapshot/apply.ts';
 import type { ListQuery, Snapshot } from '../snapshot/snapshot.ts';
+import type { DocumentState } from '../snapshot/state.ts';
 
 export type Question =
   /** What the document is now. */
@@ -17,34 +18,52 @@ export type Question =
   /** The path that a body hash leads to. */
   | { readonly about: 'hash'; readonly bodyHash: string };
 
+/** A document as it is, undefined for none; of everything else what was said of it. */
+type Answer = DocumentState | undefined | string;
+
 interface Asked {
   readonly question: Question;
-  readonly answer: string;
+  readonly answer: Answer;
+  readonly before: Asked | null;
 }
 
 /** The questions of one judgement. */
 export class Inquiry {
-  readonly #asked: Asked[] = [];
+  /** A chain: each write has two, and the first room that an array takes is for seventeen. */
+  #last: Asked | null = null;
 
   /** Notes a question with the answer of a state. */
   ask(state: Snapshot, question: Question): void {
-    this.#asked.push({ question, answer: answerOf(state, question) });
+    this.#last = { question, answer: answerOf(state, question), before: this.#last };
+  }
+
+  /** Asks what the document at a path is now, and answers it. */
+  document(state: Snapshot, path: string): DocumentState | undefined {
+    const answer = state.document(path);
+    this.#last = { question: { about: 'document', path }, answer, before: this.#last };
+    return answer;
   }
 
   /** Whether a state answers every question as before. */
   holds(state: Snapshot): boolean {
-    return this.#asked.every(({ question, answer }) => answerOf(state, question) === answer);
+    for (let asked = this.#last; asked !== null; asked = asked.before) {
+      if (!isSame(answerOf(state, asked.question), asked.answer)) return false;
+    }
+    return true;
   }
 }
 
-function answerOf(state: Snapshot, question: Question): string {
+function isSame(a: Answer, b: Answer): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b;
+  // The stored hash binds version, body, metadata and all versions before.
+  const isSameVersion = a.current.storedHash === b.current.storedHash;
+  return isSameVersion && a.first === b.first && a.archived === b.archived;
+}
+
+function answerOf(state: Snapshot, question: Question): Answer {
   switch (question.about) {
-    case 'document': {
-      const document = state.document(question.path);
-      if (document === undefined) return 'absent';
-      // The stored hash binds version, body, metadata and all versions before.
-      return `${document.current.storedHash} ${document.first} ${document.archived}`;
-    }
+    case 'document':
+      return state.document(question.path);
     case 'topology':
       return topologyProblem(state, question.path) ?? 'free';
     case 'room':

@@ -7,7 +7,7 @@ import { applyEntry } from '../snapshot/apply.ts';
 import { SnapshotDraft } from '../snapshot/draft.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { JudgedMutation, Verdict } from './batch.ts';
-import type { MutationBuilder, UnplacedEntry } from './build-mutation.ts';
+import type { MutationBuilder } from './build-mutation.ts';
 import { Inquiry } from './inquiry.ts';
 import type { Member } from './member.ts';
 
@@ -16,19 +16,19 @@ import type { Member } from './member.ts';
  * each on what the ones before it make.
  * @param at the sequence that its first entry will have
  */
-export async function judgeMember(
+export function judgeMember(
   builder: MutationBuilder,
   state: Snapshot,
   member: Member,
   at: Sequence,
 ): Promise<Verdict> {
   const judged: JudgedMutation[] = [];
-  try {
-    return await judgeEach(builder, state, member, at, judged);
-  } finally {
+  const judging = judgeEach(builder, state, member, at, judged);
+  if (member.mutations.length === 1) return judging;
+  return judging.finally(() => {
     // Those of a group were kept for each other only: whoever takes the member keeps them anew.
-    if (member.mutations.length > 1) for (const one of judged) builder.drop(one);
-  }
+    for (const one of judged) builder.drop(one);
+  });
 }
 
 async function judgeEach(
@@ -44,9 +44,10 @@ async function judgeEach(
     const inquiry = new Inquiry();
     try {
       const built = await builder.build(trial ?? state, mutation, inquiry, member);
-      judged.push({ ...built, inquiry });
+      const { entry, stored, result } = built;
+      judged.push({ entry, stored, result, inquiry });
       if (trial !== null) builder.keep(built);
-      const problem = applyTrial(trial, built.entry, at, index);
+      const problem = applyTrial(trial, entry, at, index);
       if (problem !== null) throw new StoreError('REJECTED', problem);
     } catch (error) {
       if (error instanceof InvariantError) throw error;
@@ -76,11 +77,10 @@ function trialOf(state: Snapshot, mutations: number): SnapshotDraft | null {
 /** Moves the trial of a group on. @returns why no replay would take the entry, or null */
 function applyTrial(
   trial: SnapshotDraft | null,
-  entry: UnplacedEntry | null,
+  entry: MutationEntry | null,
   at: Sequence,
   offset: number,
 ): string | null {
   if (trial === null || entry === null) return null;
-  const placed: MutationEntry = entry.kind === 'archive' ? entry : { ...entry, at: 'slot' };
-  return applyEntry(trial, placed, sequence(at + offset));
+  return applyEntry(trial, entry, sequence(at + offset));
 }

@@ -29,12 +29,10 @@ import { type Expected, type Mutation, metadataError, sizeError } from './mutati
 type WriteMutation = Extract<Mutation, { readonly content: Uint8Array }>;
 type ArchiveMutation = Extract<Mutation, { readonly archived: boolean }>;
 
-/**
- * A write that is allowed, with the bytes it stores. Where they lie is decided when the slot
- * closes.
- */
+/** A write that is allowed, with the bytes it stores. */
 export interface PreparedEntry {
-  readonly entry: Omit<WriteEntry, 'at' | 'group'>;
+  /** As if its bytes came to lie in its slot. `placed` says where they do. */
+  readonly entry: WriteEntry;
   readonly stored: Uint8Array;
   readonly body: Uint8Array;
   readonly metadata: Metadata | null;
@@ -50,16 +48,16 @@ export type Quota = number | undefined;
 
 /**
  * The checks of a write that need no body.
- * @returns the document it changes, or undefined for a new one
+ * @param document what the state has at its path
  * @throws StoreError `QUOTA`, `CONFLICT`, `NOT_FOUND`, `PATH_COLLISION`, `ARCHIVED`, `SIZE_LIMIT`
  */
 export function admitWrite(
   state: Snapshot,
+  document: DocumentState | undefined,
   mutation: WriteMutation,
   quota: Quota,
-): DocumentState | undefined {
+): void {
   const { path, expected } = mutation;
-  const document = state.document(path);
   if (document === undefined) {
     if (mutation.kind === 'append') throw missing(path);
     if (quota !== undefined && state.documentCount >= quota) {
@@ -70,7 +68,7 @@ export function admitWrite(
     if (collision !== null) {
       throw new StoreError('PATH_COLLISION', collision, { details: { path } });
     }
-    return undefined;
+    return;
   }
   checkExpected(path, expected, document);
   if (document.archived) {
@@ -81,7 +79,6 @@ export function admitWrite(
   if (document.current.version >= VERSION_MAX) {
     throw new StoreError('SIZE_LIMIT', `${path} has ${VERSION_MAX} versions, no more fit`);
   }
-  return document;
 }
 
 /**
@@ -112,20 +109,21 @@ export function prepareWrite(
   const retention = retentionOf(mutation.metadata);
   const { first, pruned } = pruneRange({ first: document?.first ?? 1, version, retention });
   const agent = agentOf(metadata);
-  const entry = {
-    kind: 'write' as const,
+  const entry: WriteEntry = {
+    kind: 'write',
     op,
     verb,
-    ...(agent === undefined ? {} : { agent }),
     path,
     version,
     first,
     bodyHash: hash,
     modified,
     catalog: catalogOf(metadata, body, path),
+    at: 'slot',
     storedHash: sha256Hex(stored),
   };
-  return { entry, stored, body, metadata, pruned };
+  const signed = agent === undefined ? entry : { ...entry, agent };
+  return { entry: signed, stored, body, metadata, pruned };
 }
 
 /**

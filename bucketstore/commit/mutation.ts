@@ -3,6 +3,7 @@
  * queued.
  */
 import { StoreError } from '../base/errors.ts';
+import { uuidOf } from '../base/uuid.ts';
 import { BODY_BYTES_MAX } from '../document/body.ts';
 import {
   checkMetadata,
@@ -106,24 +107,46 @@ export type Mutation =
  * @throws TypeError or RangeError for an expectation that says nothing
  */
 export function parseMutation(request: MutationRequest, op: string): Mutation {
-  const path = parsePath(request.path);
   switch (request.kind) {
-    case 'archive': {
-      const { archived, precondition } = request;
-      const expected = parseExpected(request.expected ?? 'any');
-      return { kind: 'archive', op, path, expected, archived, precondition };
-    }
+    case 'archive':
+      return parseArchive(request, op);
     case 'append':
-      if (request.content.length === 0) {
-        throw new StoreError('INVALID_CONTENT', `append to ${path}: there is nothing to append`);
-      }
-      if (request.expected === 0) throw new RangeError('append expects version 1 or later, got 0');
-      return { ...parseWrite(request, path, request.content), kind: 'append', op };
+      return parseAppend(request, op);
     case 'publish':
-      return { ...parseWrite(request, path, request.body), kind: 'publish', op };
+      return parsePublish(request, op);
     default:
       return request satisfies never;
   }
+}
+
+/** As `parseMutation`, for each of a group. @param op the first one's; the others are made of it */
+export function parseGroup(requests: readonly MutationRequest[], op: string): readonly Mutation[] {
+  return requests.map((request, index) => {
+    return parseMutation(request, index === 0 ? op : uuidOf(`${op} ${index}`));
+  });
+}
+
+/** As `parseMutation`. */
+export function parsePublish(request: PublishRequest, op: string): Mutation {
+  return parseWrite('publish', op, request, parsePath(request.path), request.body);
+}
+
+/** As `parseMutation`. */
+export function parseAppend(request: AppendRequest, op: string): Mutation {
+  const path = parsePath(request.path);
+  if (request.content.length === 0) {
+    throw new StoreError('INVALID_CONTENT', `append to ${path}: there is nothing to append`);
+  }
+  if (request.expected === 0) throw new RangeError('append expects version 1 or later, got 0');
+  return parseWrite('append', op, request, path, request.content);
+}
+
+/** As `parseMutation`. */
+export function parseArchive(request: ArchiveRequest, op: string): Mutation {
+  const path = parsePath(request.path);
+  const { archived, precondition } = request;
+  const expected = parseExpected(request.expected ?? 'any');
+  return { kind: 'archive', op, path, expected, archived, precondition };
 }
 
 /**
@@ -146,6 +169,7 @@ function parsePath(request: string): string {
 function parseMetadata(
   metadata: Readonly<Record<string, string>> | null | undefined,
 ): Metadata | null {
+  if (metadata === null || metadata === undefined) return null;
   // A copy: the caller's object may change while the request waits.
   const copy = Object.assign(emptyMetadata(), metadata);
   const problem = checkMetadata(copy);
@@ -160,35 +184,38 @@ export function metadataError(problem: MetadataProblem): StoreError {
     : new StoreError('INVALID_META', `metadata key "${key}": ${reason}`, { details: { key } });
 }
 
-interface ParsedWrite {
-  readonly path: string;
-  readonly expected: Expected;
-  readonly content: Uint8Array;
-  readonly metadata: Metadata | null;
-  readonly precondition: Precondition<PreparedWrite> | undefined;
-}
-
 function parseWrite(
-  request: PublishRequest | AppendRequest,
+  kind: 'publish' | 'append',
+  op: string,
+  { expected, metadata, precondition }: PublishRequest | AppendRequest,
   path: string,
   content: Uint8Array | string,
-): ParsedWrite {
+): Mutation {
   return {
+    kind,
+    op,
     path,
-    expected: parseExpected(request.expected),
-    content: parseContent(path, content),
-    metadata: parseMetadata(request.metadata),
-    precondition: request.precondition,
+    expected: parseExpected(expected),
+    content: typeof content === 'string' ? encodeText(path, content) : copyText(path, content),
+    metadata: parseMetadata(metadata),
+    precondition,
   };
 }
 
-function parseContent(path: string, content: Uint8Array | string): Uint8Array {
-  if (typeof content === 'string' && !content.isWellFormed()) {
+const encoder = new TextEncoder();
+
+function encodeText(path: string, text: string): Uint8Array {
+  if (!text.isWellFormed()) {
     throw new StoreError('INVALID_CONTENT', `${path}: the text is not well-formed Unicode`);
   }
-  // A copy, and not by `slice`: the caller may hand in a Buffer, whose `slice` is a view.
-  const bytes =
-    typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
+  const bytes = encoder.encode(text);
+  if (bytes.byteLength > BODY_BYTES_MAX) throw sizeError(path, bytes.byteLength);
+  return bytes;
+}
+
+function copyText(path: string, content: Uint8Array): Uint8Array {
+  // Not by `slice`: the caller may hand in a Buffer, whose `slice` is a view.
+  const bytes = new Uint8Array(content);
   if (bytes.byteLength > BODY_BYTES_MAX) throw sizeError(path, bytes.byteLength);
   if (!isUtf8(bytes)) throw new StoreError('INVALID_CONTENT', `${path}: not valid UTF-8`);
   return bytes;

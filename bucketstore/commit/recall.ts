@@ -7,7 +7,7 @@ import { slotKey } from '../log/names.ts';
 import type { ArchiveEntry, Slot, WriteEntry } from '../log/records.ts';
 import type { BodyReader } from '../snapshot/body-reader.ts';
 import type { Follower } from '../snapshot/follower.ts';
-import { infoOf } from '../snapshot/reader.ts';
+import { documentOf, infoOf } from '../snapshot/reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { VersionRecord } from '../snapshot/state.ts';
 import { openStored } from '../snapshot/stored-version.ts';
@@ -80,7 +80,7 @@ async function writeResult(
   const record: VersionRecord = { ...entry, at: entry.at === 'slot' ? { seq: at } : entry.at };
   const stored = await bodies.read(snapshot, record, options);
   const { body, metadata } = openStored(entry.path, record, stored);
-  const document = { ...infoOf(entry.path, record, false, metadata), body };
+  const document = documentOf(entry.path, record, false, metadata, body);
   return { committed: true, op: entry.op, sequence: at, document, pruned: null };
 }
 

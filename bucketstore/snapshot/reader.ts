@@ -82,7 +82,7 @@ export class SnapshotReader implements StateReader {
     const stored = await this.#bodies.read(this.#snapshot, record, options);
     const { body, metadata } = openStored(document.path, record, stored);
     const archived = version === undefined && document.archived;
-    return { ...infoOf(document.path, record, archived, metadata), body };
+    return documentOf(document.path, record, archived, metadata, body);
   }
 
   async stat(path: string): Promise<DocumentInfo> {
@@ -172,6 +172,29 @@ export function infoOf(
     etag: record.storedHash,
     bodyHash: formatHash(record.bodyHash),
     metadata,
+  };
+}
+
+/**
+ * A document from its record. Written out, as each write makes one: spreading the description costs
+ * several times as much.
+ */
+export function documentOf(
+  path: string,
+  record: Omit<VersionRecord, 'at'>,
+  archived: boolean,
+  metadata: Metadata | null,
+  body: Uint8Array,
+): Document {
+  return {
+    path,
+    version: record.version,
+    archived,
+    modified: formatTimestamp(record.modified),
+    etag: record.storedHash,
+    bodyHash: formatHash(record.bodyHash),
+    metadata,
+    body,
   };
 }
 
