@@ -28,7 +28,7 @@ function seen(turns: Turns, stores: readonly string[], now: number, everyMs = 50
 }
 
 describe('alone', () => {
-  test('a store creates at once, after every win', () => {
+  test('YieldAfterWin: alone a store creates at once, after every win', () => {
     const turns = storeAt(0);
     for (let now = 0; now <= 240; now += 40) {
       expect(turns.next(now)).toEqual(CREATE);
@@ -83,7 +83,7 @@ describe('among others', () => {
     { stores: ['a', 'b', 'me'], before: 2 },
     { stores: ['a', 'me', 'b'], before: 1 },
   ])(
-    'after $stores a store leaves $before others their turn, and reads meanwhile',
+    'YieldAfterWin: after $stores it leaves $before others their turn, and reads meanwhile',
     ({ stores, before }) => {
       const turns = storeAt(0);
       seen(turns, stores, 200);
@@ -109,7 +109,7 @@ describe('among others', () => {
     expect(turns.next(230)).toEqual(CREATE);
   });
 
-  test('a store not seen for 3 s is no rival any more', () => {
+  test('YieldAfterWin: a store not seen for 3 s is no rival any more', () => {
     const turns = storeAt(0);
     seen(turns, ['a', 'me'], 100);
     expect(turns.next(100).kind).toBe('read');
