@@ -37,8 +37,8 @@ export interface RetryOptions {
  * - create and replace are repeated when the error is retryable and **not** ambiguous.
  *
  * The last error is thrown when attempts or time run out (a wait that would pass the deadline is
- * not begun); for lack of time a damaged answer is `unavailable`, not `integrity`. A delete is
- * ambiguous when any of its attempts was. An abort while waiting is `aborted`. Costs at most
+ * not begun). A single damaged answer is then `unavailable`, not `integrity`: that takes two. A
+ * delete is ambiguous when any of its attempts was. An abort while waiting is `aborted`. Costs at most
  * `attemptsMax` attempts.
  */
 export function withRetry(store: BlobStore, options: RetryOptions): BlobStore {
@@ -57,6 +57,7 @@ async function repeated<T extends CallResult>(
   const startedMs = timing.monotonic();
   let leftMs = deadlineMs;
   let ambiguous = false;
+  let damaged = 0;
   for (let attempt = 1; ; attempt++) {
     let failure: BlobError;
     try {
@@ -65,11 +66,14 @@ async function repeated<T extends CallResult>(
       if (!isBlobError(error)) throw error;
       ambiguous ||= error.ambiguous;
       failure = ambiguous && !error.ambiguous ? stillAmbiguous(error) : error;
+      if (error.code === 'integrity') damaged += 1;
     }
-    if (attempt >= policy.attemptsMax || !mayRepeat(failure)) throw failure;
+    if (!mayRepeat(failure)) throw failure;
     const waitMs = waitBefore(attempt, policy, chance, failure.retryAfterMs);
     const restMs = deadlineMs - (timing.monotonic() - startedMs);
-    if (waitMs >= restMs) throw withoutTime(failure);
+    if (attempt >= policy.attemptsMax || waitMs >= restMs) {
+      throw damaged === 1 ? readOnce(failure) : failure;
+    }
     try {
       await timing.sleep(waitMs, { signal });
     } catch {
@@ -111,16 +115,16 @@ function waitBefore(
 
 /**
  * A body that came damaged may be damaged where it lies, or was on its way: another read tells.
- * Without time for one, nothing may be said of the object.
+ * When none has come whole or damaged again, nothing may be said of the object.
  */
-function withoutTime(error: BlobError): BlobError {
+function readOnce(error: BlobError): BlobError {
   if (error.code !== 'integrity') return error;
   const { operation, key, message, ambiguous, date } = error;
   return new BlobError({
     code: 'unavailable',
     operation,
     key,
-    message: `${message}; there was no time to read it again`,
+    message: `${message}; no other answer came`,
     ambiguous,
     date,
     cause: error,

@@ -71,6 +71,29 @@ test('a damaged answer is no integrity error when there is no time for another',
   expect(long).toMatchObject({ code: 'integrity' });
 });
 
+test.each([
+  { damaged: [5], code: 'unavailable' },
+  { damaged: [1, 5], code: 'integrity' },
+])(
+  'with damaged answers $damaged of five, the rest failed, a get is $code',
+  async ({ damaged, code }) => {
+    const call = { operation: 'get', key: 'k' } as const;
+    let attempt = 0;
+    const failing: BlobStore = {
+      ...createMemoryBucket({ timing: new ManualClock() }),
+      get: () => {
+        attempt += 1;
+        const how = damaged.includes(attempt) ? 'integrity' : 'unavailable';
+        return Promise.reject(new BlobError({ ...call, code: how, message: `attempt ${attempt}` }));
+      },
+    };
+    const timing = new ManualClock();
+    const store = withRetry(failing, { timing, chance: { number: () => 0.5, uuid: () => '' } });
+    expect(await timing.run(failureOf(store.get('k')))).toMatchObject({ code });
+    expect(attempt).toBe(5);
+  },
+);
+
 const FINAL: readonly BlobErrorCode[] = [
   'forbidden',
   'unauthenticated',
