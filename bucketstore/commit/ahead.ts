@@ -24,7 +24,7 @@ import type { Member } from './member.ts';
 import type { OperationPlace, Operations } from './operations.ts';
 import type { PolicyGate } from './policy-gate.ts';
 import { sealedError } from './sealed.ts';
-import type { Stager } from './stager.ts';
+import type { Stager, Staging } from './stager.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface AheadParts {
@@ -206,14 +206,19 @@ export class Ahead {
       inlinedBytes: inlinedOf(changes),
       storedBytes,
       first,
-      stagings: changes.flatMap((change) => this.#stage(member, change)),
+      stagings: this.#stage(member, changes),
       state: keeps ? this.#draft.freeze() : null,
     });
   }
 
-  #stage(member: Member, { entry, stored, inlined }: Change) {
-    if (inlined || stored === null || entry.kind !== 'write') return [];
-    return [this.#parts.stager.start(member, this.#draft.control.epoch, entry.storedHash, stored)];
+  #stage(member: Member, changes: readonly Change[]): readonly Staging[] {
+    const { epoch } = this.#draft.control;
+    const stagings: Staging[] = [];
+    for (const { entry, stored, inlined } of changes) {
+      if (inlined || stored === null || entry.kind !== 'write') continue;
+      stagings.push(this.#parts.stager.start(member, epoch, entry.storedHash, stored));
+    }
+    return stagings;
   }
 
   /**

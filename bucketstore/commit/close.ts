@@ -1,6 +1,7 @@
 /** Which of the members that are built go into the next slot: decided when its name is free. */
 import { InvariantError } from '../base/assert.ts';
 import { sequence } from '../base/sequence.ts';
+import type { Entry } from '../log/records.ts';
 import type { SlotBody } from '../log/slot.ts';
 import { applyEntry } from '../snapshot/apply.ts';
 import { SnapshotDraft } from '../snapshot/draft.ts';
@@ -92,9 +93,11 @@ function batchOf(
   draft: SnapshotDraft,
   built: readonly Built[],
 ): Omit<Batch, 'full'> {
+  const entries: Entry[] = [];
   const bodies: SlotBody[] = [];
   for (const { changes, first } of built) {
-    for (const [index, { stored, inlined }] of changes.entries()) {
+    for (const [index, { entry, stored, inlined }] of changes.entries()) {
+      entries.push(entry);
       if (!inlined || stored === null) continue;
       bodies.push({ sequence: sequence(first + index), bytes: stored });
     }
@@ -103,7 +106,7 @@ function batchOf(
     base,
     draft,
     judged: built.map(({ judged }) => judged),
-    entries: built.flatMap(({ changes }) => changes.map(({ entry }) => entry)),
+    entries,
     texts: built.flatMap(({ texts }) => texts),
     bodies,
     requests: built.filter(({ changes }) => changes.length > 0).map(({ member }) => member),

@@ -89,7 +89,8 @@ export class CommitLoop {
   /** Begins the loop, or lets it build what has just come. */
   wake(): void {
     if (this.#running === null) this.#running = this.#run();
-    else void this.#fill();
+    // Under load most requests come when all that may be is built already.
+    else if (!this.#ahead.isFull(BATCHES_AHEAD * this.#limit.now)) void this.#fill();
   }
 
   #newAhead(verdicts: Verdicts): Ahead {

@@ -19,6 +19,7 @@ export interface MemberOptions {
 }
 
 const ANSWERED = 'answered';
+const ignore = (): void => undefined;
 /** For how long a repeat is known to be one. */
 const WINDOW = `${OPERATIONS_MS / 60_000} minutes or ${OPERATIONS_MIN} entries`;
 
@@ -35,8 +36,8 @@ export class Pending<Result> {
   #answered: AbortController | null = null;
   /** What runs when it is answered, but for its signal. */
   #listeners: (() => void)[] = [];
-  #resolve: (result: Result) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
+  #resolve: (result: Result) => void = ignore;
+  #reject: (error: unknown) => void = ignore;
   /** The tip that its open create names; null while none is open. */
   #after: Sequence | null = null;
   #openWords = '';
@@ -51,7 +52,7 @@ export class Pending<Result> {
       this.#reject = reject;
     });
     // Its owner may answer before anybody waits.
-    this.result.catch(() => undefined);
+    this.result.catch(ignore);
     this.#watch(clock, options);
   }
 
