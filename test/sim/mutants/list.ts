@@ -47,11 +47,11 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: APPEND,
-        find: "else if (!equal(found.bytes, slot.bytes)) return { outcome: 'lost'",
+        find: 'else if (!equal(found.bytes, slot.bytes)) {',
         replace: `else if (
         created.words.startsWith('was refused') ||
         !equal(found.bytes, slot.bytes)
-      ) return { outcome: 'lost'`,
+      ) {`,
       },
     ],
   },
@@ -62,15 +62,16 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: APPEND,
-        find: "return error.ambiguous ? { kind: 'unclear', words } :",
+        find: 'if (!error.ambiguous) return',
         replace: `if (error.ambiguous) return { kind: 'unclear', words: error.message };
-    return error.ambiguous ? { kind: 'unclear', words } :`,
+    if (!error.ambiguous) return`,
       },
       {
         file: APPEND,
         find: 'open = true;',
         replace: `open = true;
-    if (created.words.includes('409')) return { outcome: 'lost', bytes: new Uint8Array() };`,
+    const lost = { outcome: 'lost', bytes: new Uint8Array(), createMs: null } as const;
+    if (created.words.includes('409')) return lost;`,
       },
       LOST_UNREAD,
     ],
@@ -83,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
         file: APPEND,
         find: "if (found.kind === 'absent') sightings.note(tip, readAt, found.date);",
         replace:
-          "if (found.kind === 'absent') return { outcome: 'lost', bytes: new Uint8Array() };",
+          "if (found.kind === 'absent') return { outcome: 'lost', bytes: new Uint8Array() } as never;",
       },
       LOST_UNREAD,
     ],
