@@ -38,8 +38,8 @@ export interface RetryOptions {
  *
  * The last error is thrown when attempts or time run out (a wait that would pass the deadline is
  * not begun). A single damaged answer is then `unavailable`, not `integrity`: that takes two. A
- * delete is ambiguous when any of its attempts was. An abort while waiting is `aborted`. Costs at most
- * `attemptsMax` attempts.
+ * delete is ambiguous when any of its attempts was. An abort while waiting is `aborted`. Costs at
+ * most `attemptsMax` attempts.
  */
 export function withRetry(store: BlobStore, options: RetryOptions): BlobStore {
   const { timing, chance, policy = RETRY_POLICY_DEFAULT } = options;
