@@ -42,7 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'exists-is-lost',
-    hint: 163,
+    hint: 14,
     rule: '"exists" is not "lost": the name is read and its bytes are compared',
     edits: [
       {
@@ -57,7 +57,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'conflict-is-lost',
-    hint: 10,
+    hint: 5,
     rule: '409 says nothing of who has the name',
     edits: [
       {
@@ -130,6 +130,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-service-date',
+    hint: 40,
     rule: 'the service’s Date is one of the clocks',
     edits: [
       {
@@ -227,6 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'keep-over-policy',
+    hint: 29,
     rule: 'a kept member has asked for the policy and for the ancestors of its path too',
     edits: [
       {
@@ -257,8 +259,17 @@ export const MUTANTS: readonly Mutant[] = [
         find: `this.#queue.rewind();
     this.#ahead = this.#newAhead(verdicts);`,
         replace: `this.#queue.rewind();
-    if (this.#ahead.built.length === 0) this.#ahead = this.#newAhead(verdicts);
+    const [first] = this.#ahead.built;
+    const behind = first !== undefined && first.first > this.#parts.follower.snapshot.tip.sequence;
+    if (!behind || first.member.isAnswered) this.#ahead = this.#newAhead(verdicts);
     else for (const { member } of this.#ahead.built) this.#queue.take(member);`,
+      },
+      {
+        file: CLOSE,
+        find: "if (first.first !== base.tip.sequence + 1) return { kind: 'stale' };",
+        replace: `const by = first.first - base.tip.sequence - 1;
+  if (by < 0) return { kind: 'stale' };
+  for (const one of ahead.built) (one as { first: number }).first -= by;`,
       },
     ],
   },
@@ -296,7 +307,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'install-older',
-    hint: 53,
+    hint: 186,
     rule: 'a state is never installed over a newer one',
     edits: [
       {
