@@ -83,8 +83,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: APPEND,
         find: "if (found.kind === 'absent') sightings.note(tip, readAt, found.date);",
-        replace: `const none = { outcome: 'lost', bytes: new Uint8Array(), createMs: null } as const;
-      if (found.kind === 'absent') return none;`,
+        replace: `const bytes = new Uint8Array();
+      if (found.kind === 'absent') return { outcome: 'lost', bytes, createMs: null };`,
       },
       LOST_UNREAD,
     ],
