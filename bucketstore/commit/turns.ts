@@ -23,12 +23,6 @@ const RIVAL_MS = 3_000;
 const TURN: Span = { creates: 1.5, reads: 2 };
 /** Part of that which is chance, so that stores do not march in step. */
 const SPREAD = 0.25;
-/**
- * A turn and a pause are no shorter, ms, however fast the bucket is: who is to use them needs time
- * of its own, on a machine that is busy with other things.
- */
-const TURN_MS_MIN = 20;
-const PAUSE_MS_MIN = 50;
 /** No turn is waited for longer, ms: a slow create must not idle the store. */
 const WAIT_MS_MAX = 1_000;
 /** Turns that a store may let pass before it is waited for no longer. */
@@ -125,7 +119,7 @@ export class Turns {
     const met = this.#missingAt !== null && now - this.#missingAt <= this.#ms(MET);
     this.#fresh = own || met;
     this.#missingAt = null;
-    if (now - this.#slotAt >= Math.max(this.#ms(PAUSED), PAUSE_MS_MIN)) this.#freeAt = now;
+    if (now - this.#slotAt >= this.#ms(PAUSED)) this.#freeAt = now;
     this.#slotAt = now;
     this.#inRow = this.#last === storeId ? this.#inRow + 1 : 1;
     this.#last = storeId;
@@ -178,8 +172,7 @@ export class Turns {
 
   #turnAt(rank: number): number {
     if (rank === 0) return this.#pauseUntil;
-    const turnMs = Math.max(this.#ms(TURN), TURN_MS_MIN);
-    return this.#slotAt + Math.min(rank * turnMs * this.#spread, WAIT_MS_MAX);
+    return this.#slotAt + Math.min(rank * this.#ms(TURN) * this.#spread, WAIT_MS_MAX);
   }
 
   /** How many stores are to have their turn before this one. */
@@ -229,19 +222,15 @@ export class Turns {
     const rare = [...this.#rivals.values()].some(({ passed }) => passed >= PASSED_MAX);
     const every = rare ? Math.min(this.#pauseEveryMs, PAUSE_EVERY_MS_PASSED) : this.#pauseEveryMs;
     if (now - this.#freeAt <= every || !this.#takesTurns()) return Number.NEGATIVE_INFINITY;
-    return now + this.#pauseMs();
+    return now + this.#ms(PAUSE);
   }
 
   /** Whether the name that is created now was left free for a while, meant so or not. */
   #noteFree(now: number): void {
     if (this.#pauseUntil > this.#slotAt) {
       this.#pauseEveryMs = Math.min(2 * this.#pauseEveryMs, PAUSE_EVERY_MS_MAX);
-    } else if (now - this.#slotAt < this.#pauseMs()) return;
+    } else if (now - this.#slotAt < this.#ms(PAUSE)) return;
     this.#freeAt = now;
-  }
-
-  #pauseMs(): number {
-    return Math.max(this.#ms(PAUSE), PAUSE_MS_MIN);
   }
 
   #ms({ creates, reads }: Span): number {
