@@ -77,7 +77,7 @@ export class CommitLoop {
     this.#writer = new SlotWriter(parts);
     this.#turn = new TurnTaking(parts);
     this.#stager = new Stager(parts);
-    this.#ahead = this.#newAhead(this.#verdicts);
+    this.#ahead = this.#newAhead();
   }
 
   /** Resolves when nothing waits any more. */
@@ -93,7 +93,7 @@ export class CommitLoop {
     else if (!this.#ahead.isFull(BATCHES_AHEAD * this.#limit.now)) void this.#fill();
   }
 
-  #newAhead(verdicts: Verdicts): Ahead {
+  #newAhead(): Ahead {
     const { warm: bodies, operations, clock, follower } = this.#parts;
     const parts: AheadParts = {
       bodies,
@@ -103,7 +103,7 @@ export class CommitLoop {
       settings: this.#settings.build,
       now: () => clock.now(),
     };
-    return new Ahead(parts, follower.snapshot, verdicts);
+    return new Ahead(parts, follower.snapshot, this.#verdicts);
   }
 
   /** A request sent again while its first create is out cannot be told *not committed*. */
@@ -182,13 +182,12 @@ export class CommitLoop {
 
   /** Gives all that is not committed back to the queue, with what it was judged to be. */
   #rewind(): void {
-    const verdicts = this.#verdicts;
     for (const { member, judged } of [...this.#underWay, ...this.#ahead.built]) {
-      verdicts.keep(member, judged.verdict);
+      this.#verdicts.keep(member, judged.verdict);
     }
     this.#underWay = [];
     this.#queue.rewind();
-    this.#ahead = this.#newAhead(verdicts);
+    this.#ahead = this.#newAhead();
   }
 
   /** @returns false when nothing is left to do */

@@ -113,7 +113,7 @@ export class Log {
   ): Promise<Missing> {
     let expected = next;
     for (let listFirst = options.backlog; ; listFirst = true) {
-      if (listFirst) expected = await this.#replayListed(expected, take, options);
+      if (listFirst) expected = await this.readListed(expected, take, options);
       const read = await this.#readSome(expected, take, options);
       if (typeof read !== 'number') return read;
       expected = read;
@@ -137,19 +137,6 @@ export class Log {
     return believed && read !== null ? take(read) : nextNow();
   }
 
-  /**
-   * Lists once, and reads what is listed: who follows a log that grows as fast as it is read would
-   * else never be done.
-   * @throws StoreError as `replay`
-   */
-  async readListed(
-    next: Sequence,
-    take: (read: ReadSlot) => Sequence,
-    options: ReplayOptions,
-  ): Promise<void> {
-    await this.#replayListed(next, take, options);
-  }
-
   /** Reads the next names one by one. @returns the name to go on with, or that one is missing */
   async #readSome(
     next: Sequence,
@@ -165,7 +152,13 @@ export class Log {
     return expected;
   }
 
-  async #replayListed(
+  /**
+   * Lists once, and reads what is listed: who follows a log that grows as fast as it is read would
+   * else never be done.
+   * @returns the name behind the last slot taken
+   * @throws StoreError as `replay`
+   */
+  async readListed(
     next: Sequence,
     take: (read: ReadSlot) => Sequence,
     options: ReplayOptions,

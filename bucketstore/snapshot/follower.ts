@@ -122,8 +122,9 @@ export class Follower {
     let missing = false;
     await this.#orReload(async () => {
       const read = await this.#parts.log.readNext(...this.#onwards(signal));
-      missing = typeof read !== 'number';
-      if (typeof read !== 'number') this.#confirm(read);
+      if (typeof read === 'number') return;
+      this.#confirm(read);
+      missing = true;
     }, signal);
     return missing;
   }
@@ -133,7 +134,9 @@ export class Follower {
    * end would never end.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
-    await this.#orReload(() => this.#parts.log.readListed(...this.#onwards(signal)), signal);
+    await this.#orReload(async () => {
+      await this.#parts.log.readListed(...this.#onwards(signal));
+    }, signal);
   }
 
   /**

@@ -190,11 +190,11 @@ export const MUTANTS: readonly Mutant[] = [
         file: COMMIT_LOOP,
         find: `this.#underWay = [];
     this.#queue.rewind();
-    this.#ahead = this.#newAhead(verdicts);`,
+    this.#ahead = this.#newAhead();`,
         replace: `const under = this.#underWay;
     this.#underWay = [];
     this.#queue.rewind();
-    this.#ahead = this.#newAhead(verdicts);
+    this.#ahead = this.#newAhead();
     for (const { member } of under) if (member.isAnswered) void this.#ahead.add(member);`,
       },
       {
@@ -257,11 +257,11 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: COMMIT_LOOP,
         find: `this.#queue.rewind();
-    this.#ahead = this.#newAhead(verdicts);`,
+    this.#ahead = this.#newAhead();`,
         replace: `this.#queue.rewind();
     const [first] = this.#ahead.built;
     const behind = first !== undefined && first.first > this.#parts.follower.snapshot.tip.sequence;
-    if (!behind || first.member.isAnswered) this.#ahead = this.#newAhead(verdicts);
+    if (!behind || first.member.isAnswered) this.#ahead = this.#newAhead();
     else for (const { member } of this.#ahead.built) this.#queue.take(member);`,
       },
       {
