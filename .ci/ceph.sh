@@ -113,9 +113,9 @@ rgw dns name = localhost
 rgw thread pool size = 128
 rgw gc max objs = 7
 [client.rgw.a]
-rgw frontends = beast endpoint=127.0.0.1:$PORT
+rgw frontends = beast endpoint=127.0.0.1:$PORT tcp_nodelay=1
 [client.rgw.b]
-rgw frontends = beast endpoint=127.0.0.1:$PORT_B
+rgw frontends = beast endpoint=127.0.0.1:$PORT_B tcp_nodelay=1
 CONF
 }
 

@@ -223,7 +223,8 @@ class Sleeper {
   }
 
   #wait(): void {
-    const leftMs = this.#dueMs - this.#process.clock.monotonic();
+    // A millisecond at least, as every timer: what rounding leaves of one would never pass.
+    const leftMs = Math.max(this.#dueMs - this.#process.clock.monotonic(), 1);
     this.#event = this.#timeline.after(leftMs, () => this.#process.deliver(() => this.#wake()));
   }
 
