@@ -18,3 +18,5 @@ export const BLOCK_BYTES = 65_536;
 export const PACK_BYTES_MAX = 4_194_304;
 /** Versions of a closed history block. */
 export const HISTORY_VERSIONS = 256;
+/** A root at most, bytes: it names a quarter of a million packs. */
+export const ROOT_BYTES_MAX = 67_108_864;

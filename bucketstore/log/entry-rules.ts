@@ -25,7 +25,7 @@ const AGENT_BYTES_MAX = 1024;
 const OWNER_BYTES_MAX = 256;
 const LOCATION_BYTES_MAX = 2048;
 /** 9999-12-31T23:59:59Z: the last second with a four-digit year. */
-const SECONDS_MAX = 253_402_300_799;
+export const SECONDS_MAX = 253_402_300_799;
 
 /** A pin's name: chosen by who pins, safe to show and to type. */
 const PIN_ID = /^[A-Za-z0-9._-]{1,128}$/;
