@@ -28,6 +28,7 @@ export type { Metadata } from './document/metadata.ts';
 export type { Entry } from './log/records.ts';
 export { openWorld } from './open.ts';
 export type { Components, OpenOptions, Settings } from './options.ts';
+export type { ListQuery } from './snapshot/listing.ts';
 export type {
   Document,
   DocumentInfo,
@@ -35,7 +36,6 @@ export type {
   StateReader,
   VersionInfo,
 } from './snapshot/reader.ts';
-export type { ListQuery } from './snapshot/snapshot.ts';
 export type { ListEntry } from './snapshot/state.ts';
 export {
   type Problem,

@@ -63,7 +63,8 @@ export function slotVersionProblems(before: Snapshot, slot: Slot, bytes: Uint8Ar
   for (const [index, entry] of slot.entries.entries()) {
     if (entry.kind !== 'write') continue;
     const { path, catalog } = entry;
-    const previous = newest.get(path) ?? before.document(path)?.current.storedHash ?? null;
+    const known = before.changedDetails(path)?.current.storedHash;
+    const previous = newest.get(path) ?? known ?? null;
     newest.set(path, entry.storedHash);
     const inlined = bodies.get((slot.first + index) as Sequence);
     if (inlined === undefined || entry.at !== 'slot') continue;
@@ -79,16 +80,17 @@ export function slotVersionProblems(before: Snapshot, slot: Slot, bytes: Uint8Ar
 export function* stagedVersions(
   snapshot: Snapshot,
 ): Generator<DescribedVersion & { readonly epoch: number }> {
-  for (const { path, current, first, catalog } of snapshot.documents()) {
-    for (const record of snapshot.versions(path)) {
+  for (const [path, { first, details }] of snapshot.changed()) {
+    const records = [...snapshot.changedVersions(path)];
+    for (const [index, record] of records.entries()) {
       if (!('epoch' in record.at)) continue;
-      const before = snapshot.version(path, record.version - 1)?.storedHash;
+      const before = records[index + 1]?.storedHash;
       yield {
         path,
         record,
         epoch: record.at.epoch,
         previousHash: record.version === 1 ? null : record.version > first ? before : undefined,
-        catalog: record.version === current.version ? catalog : undefined,
+        catalog: record.version === details?.current.version ? details.catalog : undefined,
       };
     }
   }

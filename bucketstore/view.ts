@@ -5,6 +5,7 @@ import { StoreError } from './base/errors.ts';
 import { inTime, rest } from './base/in-time.ts';
 import type { BodySource } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
+import type { ListQuery } from './snapshot/listing.ts';
 import {
   type Document,
   type DocumentInfo,
@@ -13,7 +14,6 @@ import {
   type StateReader,
   type VersionInfo,
 } from './snapshot/reader.ts';
-import type { ListQuery } from './snapshot/snapshot.ts';
 import type { ListEntry } from './snapshot/state.ts';
 
 export interface ViewParts {
@@ -54,7 +54,7 @@ export class View implements StateReader, AsyncDisposable {
   }
 
   async stat(path: string, options: CallOptions = {}): Promise<DocumentInfo> {
-    return (await this.#exact(options)).stat(path);
+    return (await this.#exact(options)).stat(path, options);
   }
 
   async isDir(path: string, options: CallOptions = {}): Promise<boolean> {
@@ -62,7 +62,7 @@ export class View implements StateReader, AsyncDisposable {
   }
 
   async versions(path: string, options: CallOptions = {}): Promise<readonly VersionInfo[]> {
-    return (await this.#exact(options)).versions(path);
+    return (await this.#exact(options)).versions(path, options);
   }
 
   async verifyChain(path: string, options: CallOptions = {}): Promise<void> {

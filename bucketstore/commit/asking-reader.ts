@@ -5,6 +5,7 @@ import type { CallOptions } from '../../blob/index.ts';
 import { parseHash } from '../document/body.ts';
 import { canonicalPath } from '../document/path.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
+import type { ListQuery } from '../snapshot/listing.ts';
 import {
   type Document,
   type DocumentInfo,
@@ -13,7 +14,7 @@ import {
   type StateReader,
   type VersionInfo,
 } from '../snapshot/reader.ts';
-import type { ListQuery, Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ListEntry } from '../snapshot/state.ts';
 import type { Inquiry } from './inquiry.ts';
 
@@ -33,9 +34,9 @@ export class AskingReader implements StateReader {
     return this.#reader.get(path, options);
   }
 
-  async stat(path: string): Promise<DocumentInfo> {
+  async stat(path: string, options?: CallOptions): Promise<DocumentInfo> {
     this.#askDocument(path);
-    return this.#reader.stat(path);
+    return this.#reader.stat(path, options);
   }
 
   async listEntries(path: string, query: ListQuery = {}): Promise<readonly ListEntry[]> {
@@ -54,9 +55,9 @@ export class AskingReader implements StateReader {
     return this.#reader.isDir(path);
   }
 
-  async versions(path: string): Promise<readonly VersionInfo[]> {
+  async versions(path: string, options?: CallOptions): Promise<readonly VersionInfo[]> {
     this.#askDocument(path);
-    return this.#reader.versions(path);
+    return this.#reader.versions(path, options);
   }
 
   async lookupHash(bodyHash: string): Promise<string> {

@@ -73,13 +73,30 @@ export class MutationBuilder {
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
-    const document = inquiry.document(state, mutation.path);
+    const { path } = mutation;
+    inquiry.ask(state, { about: 'document', path });
+    const document = state.document(path, { lane: 'commit' });
+    if (!(document instanceof Promise)) {
+      return this.#build(state, document, mutation, inquiry, request);
+    }
+    return abortable(document, request.answered).then((read) => {
+      return this.#build(state, read, mutation, inquiry, request);
+    });
+  }
+
+  #build(
+    state: Snapshot,
+    document: DocumentState | undefined,
+    mutation: Mutation,
+    inquiry: Inquiry,
+    request: Waiting,
+  ): Promise<BuiltMutation> {
     switch (mutation.kind) {
       case 'publish':
       case 'append':
         return this.#write(state, document, mutation, inquiry, request);
       case 'archive':
-        return this.#archive(state, mutation, inquiry, request);
+        return this.#archive(state, document, mutation, inquiry, request);
       default:
         return assertNever(mutation);
     }
@@ -133,21 +150,22 @@ export class MutationBuilder {
 
   async #archive(
     state: Snapshot,
+    document: DocumentState | undefined,
     mutation: ArchiveMutation,
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
     const { op, path, archived, precondition } = mutation;
-    const entry = judgeArchive(state, mutation);
-    const info = currentInfo(state, path);
+    const entry = judgeArchive(document, mutation);
+    const info = currentInfo(document, path);
     if (entry === null) {
       const result = { committed: false, op, sequence: null, document: info };
       return { entry, stored: null, result };
     }
     this.#policy.admitArchive(path, archived);
     await ask(precondition, this.#reader(state, inquiry), { path, archived }, request);
-    const document = { ...info, archived };
-    return { entry, stored: null, result: { committed: true, op, sequence: null, document } };
+    const result = { committed: true, op, sequence: null, document: { ...info, archived } };
+    return { entry, stored: null, result };
   }
 
   /** Lends the state as it is now; the batch goes on to change its own copy. */
@@ -182,8 +200,7 @@ async function ask<Prepared>(
   await abortable(Promise.resolve(precondition(reader, prepared)), request.answered);
 }
 
-function currentInfo(state: Snapshot, path: string): DocumentInfo {
-  const document = state.document(path);
+function currentInfo(document: DocumentState | undefined, path: string): DocumentInfo {
   if (document === undefined) throw new TypeError(`${path} was judged, and is not there`);
   const { current, archived, catalog } = document;
   return infoOf(path, current, archived, catalog.metadata);

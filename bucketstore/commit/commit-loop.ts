@@ -90,7 +90,14 @@ export class CommitLoop {
   wake(): void {
     if (this.#running === null) this.#running = this.#run();
     // Under load most requests come when all that may be is built already.
-    else if (!this.#ahead.isFull(BATCHES_AHEAD * this.#limit.now)) void this.#fill();
+    else if (!this.#isFull()) void this.#fill();
+  }
+
+  /** Whether as much is built as may be. */
+  #isFull(): boolean {
+    // Among rivals most of what is built is judged again before its turn comes.
+    const batches = this.#parts.turns.rivals > 0 ? 1 : BATCHES_AHEAD;
+    return this.#ahead.isFull(batches * this.#limit.now);
   }
 
   #newAhead(): Ahead {
@@ -159,7 +166,7 @@ export class CommitLoop {
     while (!this.#parts.ended.aborted) {
       this.#follow();
       const ahead = this.#ahead;
-      if (ahead.isFull(BATCHES_AHEAD * this.#limit.now)) return;
+      if (this.#isFull()) return;
       const next = this.#queue.next();
       if (next === undefined || next instanceof Control) return;
       this.#queue.take(next);

@@ -8,6 +8,7 @@ import { isStoreError, StoreError } from '../base/errors.ts';
 import type { Sequence } from '../base/sequence.ts';
 import { CommitLoop, type CommitLoopParts, type CommitLoopSettings } from './commit-loop.ts';
 import {
+  bytesOf,
   Control,
   type ControlJudge,
   Member,
@@ -73,6 +74,7 @@ export class Committer {
       return this.#share(twin, options);
     }
     this.#admit(options);
+    this.#queue.assertRoom(bytesOf(mutations));
     const member = new Member(mutations, this.#parts.clock, options);
     this.#loop.noteOpen(member);
     // First: what is built at once then shares the read that has begun.

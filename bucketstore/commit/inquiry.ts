@@ -3,8 +3,9 @@
  * the judgement stands and is not made again. Pure.
  */
 import { topologyProblem } from '../snapshot/apply.ts';
-import type { ListQuery, Snapshot } from '../snapshot/snapshot.ts';
-import type { DocumentState } from '../snapshot/state.ts';
+import type { ListQuery } from '../snapshot/listing.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { DocumentHead } from '../snapshot/state.ts';
 
 export type Question =
   /** What the document is now. */
@@ -19,7 +20,7 @@ export type Question =
   | { readonly about: 'hash'; readonly bodyHash: string };
 
 /** A document as it is, undefined for none; of everything else what was said of it. */
-type Answer = DocumentState | undefined | string;
+type Answer = DocumentHead | undefined | string;
 
 interface Asked {
   readonly question: Question;
@@ -37,13 +38,6 @@ export class Inquiry {
     this.#last = { question, answer: answerOf(state, question), before: this.#last };
   }
 
-  /** Asks what the document at a path is now, and answers it. */
-  document(state: Snapshot, path: string): DocumentState | undefined {
-    const answer = state.document(path);
-    this.#last = { question: { about: 'document', path }, answer, before: this.#last };
-    return answer;
-  }
-
   /** Whether a state answers every question as before. */
   holds(state: Snapshot): boolean {
     for (let asked = this.#last; asked !== null; asked = asked.before) {
@@ -55,15 +49,14 @@ export class Inquiry {
 
 function isSame(a: Answer, b: Answer): boolean {
   if (typeof a !== 'object' || typeof b !== 'object') return a === b;
-  // The stored hash binds version, body, metadata and all versions before.
-  const isSameVersion = a.current.storedHash === b.current.storedHash;
-  return isSameVersion && a.first === b.first && a.archived === b.archived;
+  // Both are of one log, in which a version of a path is written once.
+  return a.version === b.version && a.first === b.first && a.archived === b.archived;
 }
 
 function answerOf(state: Snapshot, question: Question): Answer {
   switch (question.about) {
     case 'document':
-      return state.document(question.path);
+      return state.head(question.path);
     case 'topology':
       return topologyProblem(state, question.path) ?? 'free';
     case 'room':

@@ -128,11 +128,14 @@ export function prepareWrite(
 
 /**
  * The entry that archives a document or brings it back; null when it already is what is asked for.
+ * @param document what the state has at its path
  * @throws StoreError `NOT_FOUND`, `CONFLICT`
  */
-export function judgeArchive(state: Snapshot, mutation: ArchiveMutation): ArchiveEntry | null {
+export function judgeArchive(
+  document: DocumentState | undefined,
+  mutation: ArchiveMutation,
+): ArchiveEntry | null {
   const { path, op, archived, expected } = mutation;
-  const document = state.document(path);
   if (document === undefined) throw missing(path);
   checkExpected(path, expected, document);
   if (document.archived === archived) return null;

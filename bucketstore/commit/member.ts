@@ -173,8 +173,7 @@ export class Member extends Pending<readonly MutationResult[]> {
   recalling = false;
 
   constructor(mutations: readonly Mutation[], clock: Clock, options: MemberOptions) {
-    const bytes = mutations.reduce((sum, mutation) => sum + bytesOf(mutation), 0);
-    super(mutations[0]?.op ?? '', bytes, clock, options);
+    super(mutations[0]?.op ?? '', bytesOf(mutations), clock, options);
     this.mutations = mutations;
   }
 }
@@ -205,7 +204,10 @@ export function overdue(deadlineMs: number): StoreError {
   );
 }
 
-function bytesOf(mutation: Mutation): number {
-  const content = mutation.kind === 'archive' ? 0 : mutation.content.byteLength;
-  return content + mutation.path.length + 512;
+/** What a request counts for in the queue. */
+export function bytesOf(mutations: readonly Mutation[]): number {
+  return mutations.reduce((sum, mutation) => {
+    const content = mutation.kind === 'archive' ? 0 : mutation.content.byteLength;
+    return sum + content + mutation.path.length + 512;
+  }, 0);
 }

@@ -20,8 +20,8 @@ import type { PreparedEntry } from './judge.ts';
 /** Reads the policy of a state, once for each version of it. */
 export class PolicyGate {
   readonly #required: boolean;
-  /** The policy last parsed, by the hash of its stored version: one, so bounded. */
-  #parsed: { readonly storedHash: string; readonly policy: Policy | null } | null = null;
+  /** The policy last parsed, by the hash of its body: one, so bounded. */
+  #parsed: { readonly bodyHash: string; readonly policy: Policy | null } | null = null;
 
   /** @param required whether a world without a valid policy refuses every write */
   constructor(required: boolean) {
@@ -63,20 +63,20 @@ export class PolicyGate {
 
   /** At once, unless it must be read: most writes meet the policy that the one before them did. */
   #policy(state: Snapshot, reader: () => StateReader): Policy | null | Promise<Policy | null> {
-    const document = state.document(POLICY_PATH);
-    if (document === undefined || document.archived) return null;
-    const { storedHash } = document.current;
-    if (this.#parsed?.storedHash === storedHash) return this.#parsed.policy;
-    return this.#read(storedHash, reader());
+    const head = state.head(POLICY_PATH);
+    if (head === undefined || head.archived) return null;
+    const { bodyHash } = head;
+    if (this.#parsed?.bodyHash === bodyHash) return this.#parsed.policy;
+    return this.#read(bodyHash, reader());
   }
 
-  async #read(storedHash: string, reader: StateReader): Promise<Policy | null> {
+  async #read(bodyHash: string, reader: StateReader): Promise<Policy | null> {
     const { body } = await reader.get(POLICY_PATH);
     const usable = policyProblem(body) === null;
     // An invalid policy counts as none only where one is required; else what can be read of it
     // holds.
     const policy = usable || !this.#required ? parsePolicy(decodeUtf8(body) ?? '') : null;
-    this.#parsed = { storedHash, policy };
+    this.#parsed = { bodyHash, policy };
     return policy;
   }
 }

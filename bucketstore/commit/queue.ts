@@ -47,21 +47,29 @@ export class Queue {
    * @throws StoreError `OVERLOADED` when a bound would be passed: not committed
    */
   add(request: Queued): void {
-    const { members, bytes } = this.#bounds;
-    // One request alone always has room, however large it may legally be.
-    const full = this.#queued.size > 0 && this.#bytes + request.bytes > bytes;
-    if (this.#queued.size >= members || full) {
-      throw new StoreError(
-        'OVERLOADED',
-        `not committed: ${this.#queued.size} requests of ${this.#bytes} bytes wait already; try ` +
-          'again later',
-        { details: { retryAfterMs: 1000 } },
-      );
-    }
+    this.assertRoom(request.bytes);
     this.#queued.add(request);
     this.#byOp.set(request.op, request);
     this.#bytes += request.bytes;
     request.onAnswered(() => this.#remove(request));
+  }
+
+  /**
+   * That a request of so many bytes would be taken in: asked before one is made, so that a store
+   * with more to do than it can refuses at the least price.
+   * @throws StoreError `OVERLOADED`, as `add`
+   */
+  assertRoom(requestBytes: number): void {
+    const { members, bytes } = this.#bounds;
+    // One request alone always has room, however large it may legally be.
+    const full = this.#queued.size > 0 && this.#bytes + requestBytes > bytes;
+    if (this.#queued.size < members && !full) return;
+    throw new StoreError(
+      'OVERLOADED',
+      `not committed: ${this.#queued.size} requests of ${this.#bytes} bytes wait already; try ` +
+        'again later',
+      { details: { retryAfterMs: 1000 } },
+    );
   }
 
   /** The member that waits with an operation: it and a request sent again are one. */

@@ -58,7 +58,7 @@ export async function recall(
     }
     results.push(
       entry.kind === 'archive'
-        ? archiveResult(snapshot, { ...entry, op }, at)
+        ? await archiveResult(snapshot, { ...entry, op }, at, options)
         : await writeResult(parts, snapshot, { ...entry, op }, at, options),
     );
   }
@@ -84,10 +84,15 @@ async function writeResult(
   return { committed: true, op: entry.op, sequence: at, document, pruned: null };
 }
 
-function archiveResult(snapshot: Snapshot, entry: ArchiveEntry, at: Sequence): MutationResult {
+async function archiveResult(
+  snapshot: Snapshot,
+  entry: ArchiveEntry,
+  at: Sequence,
+  options: CallOptions,
+): Promise<MutationResult> {
   const { path, op, archived, version } = entry;
-  const now = snapshot.document(path);
-  const record = snapshot.version(path, version) ?? now?.current;
+  const now = await snapshot.document(path, options);
+  const record = (await snapshot.version(path, version, options)) ?? now?.current;
   if (record === undefined) throw integrityError(path, 'was archived, and is not there');
   const metadata = now?.catalog.metadata ?? null;
   return { committed: true, op, sequence: at, document: infoOf(path, record, archived, metadata) };

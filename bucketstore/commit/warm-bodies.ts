@@ -51,7 +51,7 @@ export class WarmBodies implements BodySource {
   warm(state: Snapshot, request: Pick<Member, 'mutations' | 'onAnswered'>): void {
     if (this.#limit === null) return;
     for (const { kind, path } of request.mutations) {
-      const record = kind === 'append' ? state.document(path)?.current : undefined;
+      const record = kind === 'append' ? state.changedDetails(path)?.current : undefined;
       if (record === undefined) continue;
       const known = this.#flights.get(record.storedHash);
       const { hold } = known ?? this.#start(this.#limit, state, record);

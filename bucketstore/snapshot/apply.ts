@@ -22,7 +22,7 @@ import {
 } from '../log/records.ts';
 import { SnapshotDraft } from './draft.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { ControlState, StoredAt } from './state.ts';
+import type { ControlState, DocumentHead, StoredAt } from './state.ts';
 
 /**
  * The state after a slot.
@@ -71,7 +71,7 @@ function notNext(snapshot: Snapshot, slot: Slot): string | null {
 }
 
 function applyWrite(draft: SnapshotDraft, entry: WriteEntry, at: Sequence): string | null {
-  const before = draft.document(entry.path);
+  const before = draft.head(entry.path);
   const problem = before === undefined ? notNew(draft, entry) : notNextVersion(before, entry);
   if (problem !== null) return problem;
   const { path, version, first, storedHash, bodyHash, modified, catalog } = entry;
@@ -79,7 +79,8 @@ function applyWrite(draft: SnapshotDraft, entry: WriteEntry, at: Sequence): stri
   const record = { version, storedHash, bodyHash, modified, at: stored };
   draft.addVersion(path, record);
   if (before !== undefined) draft.pruneVersions(path, before.first, first);
-  draft.putDocument(before, { path, current: record, first, archived: false, catalog });
+  const details = { current: record, catalog };
+  draft.putDocument(path, before, { version, first, archived: false, bodyHash, at, details });
   draft.setControl({ ...draft.control, mutation: at });
   return null;
 }
@@ -95,37 +96,32 @@ function notNew(draft: SnapshotDraft, entry: WriteEntry): string | null {
 /** A document is never an ancestor of another, archived or not: why a new path cannot be one. */
 export function topologyProblem(state: Snapshot, path: string): string | null {
   for (const ancestor of ancestors(path)) {
-    if (state.document(ancestor) !== undefined) return `${ancestor} is a document above ${path}`;
+    if (state.head(ancestor) !== undefined) return `${ancestor} is a document above ${path}`;
   }
   return state.isDirectory(path) ? `documents lie under ${path}` : null;
 }
 
-function notNextVersion(
-  before: { readonly archived: boolean; readonly first: number; readonly current: Versioned },
-  entry: WriteEntry,
-): string | null {
+function notNextVersion(before: DocumentHead, entry: WriteEntry): string | null {
   const { path, version, first } = entry;
   if (before.archived) return `${path} is archived`;
-  if (version !== before.current.version + 1) {
-    return `${path} is at version ${before.current.version}, ${version} does not follow`;
+  if (version !== before.version + 1) {
+    return `${path} is at version ${before.version}, ${version} does not follow`;
   }
   if (first < before.first) return `${path}: first retained version goes back to ${first}`;
   return null;
 }
 
-interface Versioned {
-  readonly version: number;
-}
-
 function applyArchive(draft: SnapshotDraft, entry: ArchiveEntry, at: Sequence): string | null {
   const { path, version, first, archived } = entry;
-  const before = draft.document(path);
+  const before = draft.head(path);
   if (before === undefined) return `${path} does not exist`;
   if (before.archived === archived) return `${path}: archived is already ${archived}`;
-  if (before.current.version !== version || before.first !== first) {
+  if (before.version !== version || before.first !== first) {
     return `${path}: an archive entry changes versions`;
   }
-  draft.putDocument(before, { ...before, archived });
+  const details = draft.changedDetails(path);
+  const { bodyHash } = before;
+  draft.putDocument(path, before, { version, first, archived, bodyHash, at, details });
   draft.setControl({ ...draft.control, mutation: at });
   return null;
 }

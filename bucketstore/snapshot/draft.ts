@@ -1,8 +1,7 @@
 /** A snapshot in the making: the one place where the maps of a state are changed. */
-import { isHiddenName } from '../document/path.ts';
 import type { Slot } from '../log/records.ts';
-import { childKeyOf, Snapshot, versionKey } from './snapshot.ts';
-import type { ControlState, DocumentState, VersionRecord } from './state.ts';
+import { type ChangedDocument, Snapshot, versionKey } from './snapshot.ts';
+import type { ControlState, DocumentHead, VersionRecord } from './state.ts';
 
 /**
  * Starts equal to a snapshot and is moved entry by entry (`apply.ts`); reads as a snapshot at any
@@ -10,11 +9,11 @@ import type { ControlState, DocumentState, VersionRecord } from './state.ts';
  */
 export class SnapshotDraft extends Snapshot {
   constructor(base: Snapshot) {
-    super(base.identity, base.tip, base.control, base.copyMaps());
+    super(base.copyParts());
   }
 
   override freeze(): Snapshot {
-    return new Snapshot(this.identity, this.tip, this.control, this.copyMaps());
+    return new Snapshot(this.copyParts());
   }
 
   setControl(control: ControlState): void {
@@ -38,19 +37,11 @@ export class SnapshotDraft extends Snapshot {
   }
 
   /** Puts a document's new state in the place of its old one, in every map. */
-  putDocument(before: DocumentState | undefined, after: DocumentState): void {
-    const { path } = after;
+  putDocument(path: string, before: DocumentHead | undefined, after: ChangedDocument): void {
     this.maps.documents.set(path, after);
-    const wasLive = before !== undefined && !before.archived;
-    const isLive = !after.archived;
-    if (before === undefined || wasLive !== isLive) {
-      this.#count(path, before === undefined ? 1 : 0, Number(isLive) - Number(wasLive));
-    }
-    const hashBefore = before?.current.bodyHash;
-    if (wasLive && (!isLive || hashBefore !== after.current.bodyHash)) {
-      this.maps.bodies.delete(`${hashBefore}\0${path}`);
-    }
-    if (isLive) this.maps.bodies.set(`${after.current.bodyHash}\0${path}`, undefined);
+    if (before === undefined) this.created += 1;
+    else if (!before.archived) this.maps.bodies.delete(`${before.bodyHash}\0${path}`);
+    if (!after.archived) this.maps.bodies.set(`${after.bodyHash}\0${path}`, undefined);
   }
 
   addVersion(path: string, record: VersionRecord): void {
@@ -61,21 +52,6 @@ export class SnapshotDraft extends Snapshot {
   pruneVersions(path: string, from: number, to: number): void {
     for (let version = from; version < to; version++) {
       this.maps.versions.delete(versionKey(path, version));
-    }
-  }
-
-  /** Adds to the counts of a path as a child and of each ancestor as a child. */
-  #count(path: string, documents: number, live: number): void {
-    let visible = true;
-    for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-      visible &&= !isHiddenName(at.slice(at.lastIndexOf('/') + 1));
-      const key = childKeyOf(at);
-      const counts = this.maps.children.get(key) ?? { documents: 0, visible: 0, live: 0 };
-      this.maps.children.set(key, {
-        documents: counts.documents + documents,
-        visible: counts.visible + (visible ? documents : 0),
-        live: counts.live + (visible ? live : 0),
-      });
     }
   }
 }

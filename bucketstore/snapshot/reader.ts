@@ -6,7 +6,8 @@ import type { Metadata } from '../document/metadata.ts';
 import { canonicalPath } from '../document/path.ts';
 import { formatTimestamp } from '../document/timestamp.ts';
 import type { BodySource } from './body-reader.ts';
-import type { ListQuery, Snapshot } from './snapshot.ts';
+import type { ListQuery } from './listing.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { DocumentState, ListEntry, VersionRecord } from './state.ts';
 import { checkLink, checkStored, openStored } from './stored-version.ts';
 
@@ -44,7 +45,7 @@ export interface StateReader {
    * @throws StoreError `NOT_FOUND` also for a version that is not retained
    */
   get(path: string, options?: GetOptions): Promise<Document>;
-  /** The current version without its body: no request. Same errors as `get`. */
+  /** The current version without its body. Same errors as `get`. */
   stat(path: string, options?: CallOptions): Promise<DocumentInfo>;
   /** Immediate children in name order. @throws StoreError `NOT_FOUND` unless it is a directory */
   listEntries(path: string, query?: ListQuery & CallOptions): Promise<readonly ListEntry[]>;
@@ -77,16 +78,18 @@ export class SnapshotReader implements StateReader {
   }
 
   async get(path: string, { version, ...options }: GetOptions = {}): Promise<Document> {
-    const document = this.#document(path);
-    const record = version === undefined ? document.current : this.#record(document, version);
+    const document = await this.#document(path, options);
+    const record =
+      version === undefined ? document.current : await this.#record(document, version, options);
     const stored = await this.#bodies.read(this.#snapshot, record, options);
     const { body, metadata } = openStored(document.path, record, stored);
     const archived = version === undefined && document.archived;
     return documentOf(document.path, record, archived, metadata, body);
   }
 
-  async stat(path: string): Promise<DocumentInfo> {
-    const { path: canonical, current, archived, catalog } = this.#document(path);
+  async stat(path: string, options: CallOptions = {}): Promise<DocumentInfo> {
+    const document = await this.#document(path, options);
+    const { path: canonical, current, archived, catalog } = document;
     return infoOf(canonical, current, archived, catalog.metadata);
   }
 
@@ -100,13 +103,13 @@ export class SnapshotReader implements StateReader {
     const canonical = canonicalPath(path);
     if (canonical === null) throw notFound(path);
     if (this.#snapshot.isDirectory(canonical)) return true;
-    if (this.#snapshot.document(canonical) === undefined) throw notFound(path);
+    if (this.#snapshot.head(canonical) === undefined) throw notFound(path);
     return false;
   }
 
-  async versions(path: string): Promise<readonly VersionInfo[]> {
-    const document = this.#document(path);
-    return [...this.#snapshot.versions(document.path)].map((record) => ({
+  async versions(path: string, options: CallOptions = {}): Promise<readonly VersionInfo[]> {
+    const records = await this.#snapshot.versions(this.#known(path), options);
+    return records.map((record) => ({
       version: record.version,
       modified: formatTimestamp(record.modified),
       etag: record.storedHash,
@@ -122,32 +125,44 @@ export class SnapshotReader implements StateReader {
   }
 
   async verifyChain(path: string, options: CallOptions = {}): Promise<void> {
-    const document = this.#document(path);
-    const oldestFirst = [...this.#snapshot.versions(document.path)].reverse();
+    const known = this.#known(path);
+    const oldestFirst = [...(await this.#snapshot.versions(known, options))].reverse();
     let before: { readonly record: VersionRecord; readonly stored: Uint8Array } | null = null;
     for (const record of oldestFirst) {
       const stored = await this.#bodies.readUnverified(this.#snapshot, record, options);
       if (before !== null) {
         // The link is judged before the version it points to, so that tampering with an old version
         // is told as what it is: a chain that no longer holds.
-        checkLink(document.path, record, stored, before.stored);
-        checkStored(document.path, before.record, before.stored);
+        checkLink(known, record, stored, before.stored);
+        checkStored(known, before.record, before.stored);
       }
       before = { record, stored };
     }
-    if (before !== null) checkStored(document.path, before.record, before.stored);
+    if (before !== null) checkStored(known, before.record, before.stored);
   }
 
-  #document(path: string): DocumentState {
+  /** The canonical form of a path at which a document is. */
+  #known(path: string): string {
     const canonical = canonicalPath(path);
-    const document = canonical === null ? undefined : this.#snapshot.document(canonical);
+    if (canonical === null || this.#snapshot.head(canonical) === undefined) throw notFound(path);
+    return canonical;
+  }
+
+  async #document(path: string, options: CallOptions): Promise<DocumentState> {
+    const document = await this.#snapshot.document(this.#known(path), options);
     if (document === undefined) throw notFound(path);
     return document;
   }
 
-  #record(document: DocumentState, version: number): VersionRecord {
+  async #record(
+    document: DocumentState,
+    version: number,
+    options: CallOptions,
+  ): Promise<VersionRecord> {
     const retained = version >= document.first && version <= document.current.version;
-    const record = retained ? this.#snapshot.version(document.path, version) : undefined;
+    const record = retained
+      ? await this.#snapshot.version(document.path, version, options)
+      : undefined;
     if (record === undefined) {
       throw new StoreError('NOT_FOUND', `${document.path} has no version ${version}`, {
         details: { path: document.path, currentVersion: document.current.version },

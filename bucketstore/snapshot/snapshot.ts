@@ -2,12 +2,17 @@
  * The state of a world at one sequence. Immutable: a held snapshot reads the past for as long as it
  * is held, and costs the memory of what has changed since (I15).
  */
-import { isHiddenName } from '../document/path.ts';
+import type { CallOptions } from '../../blob/index.ts';
+import { compareUtf8 } from '../base/order.ts';
+import type { Sequence } from '../base/sequence.ts';
 import type { Marker } from '../log/records.ts';
+import { type BaseState, EMPTY_BASE, type PlacedDocument } from './base.ts';
+import { hasUnder, type ListQuery, listChildren } from './listing.ts';
 import { OrderedMap } from './ordered-map.ts';
 import type {
-  ChildCounts,
   ControlState,
+  DocumentDetails,
+  DocumentHead,
   DocumentState,
   ListEntry,
   SlotIndex,
@@ -15,12 +20,21 @@ import type {
   VersionRecord,
 } from './state.ts';
 
-/** The ordered maps of a snapshot. Keys of two parts are joined by NUL, which no path holds. */
+/** A document that has changed since the checkpoint. */
+export interface ChangedDocument extends DocumentHead {
+  /** The sequence that changed it last. */
+  readonly at: Sequence;
+  /** null: as the checkpoint has them, for only its place in listings has changed. */
+  readonly details: DocumentDetails | null;
+}
+
+/**
+ * What has changed since the checkpoint, in ordered maps. Keys of two parts are joined by NUL, which
+ * no path holds.
+ */
 export interface SnapshotMaps {
   /** By path. */
-  readonly documents: OrderedMap<string, DocumentState>;
-  /** By directory and name. */
-  readonly children: OrderedMap<string, ChildCounts>;
+  readonly documents: OrderedMap<string, ChangedDocument>;
   /** Live documents by body hash and path. A set: nodes without values are half the memory. */
   readonly bodies: OrderedMap<string, undefined>;
   /** Retained versions by path and version. */
@@ -29,28 +43,35 @@ export interface SnapshotMaps {
   slots: OrderedMap<number, SlotIndex>;
 }
 
+export interface SnapshotParts {
+  readonly identity: Identity;
+  readonly base: BaseState;
+  readonly tip: Tip;
+  readonly control: ControlState;
+  /** Documents in `maps` that `base` does not have. */
+  readonly created: number;
+  readonly maps: SnapshotMaps;
+}
+
 /** Whose world it is; the same for every snapshot of a life. */
 export type Identity = Pick<Marker, 'worldId' | 'incarnationId'>;
 
-export interface ListQuery {
-  /** Names greater than it by bytes; need not exist. */
-  readonly after?: string | undefined;
-  /** Most entries; 0 or nothing for all. */
-  readonly limit?: number | undefined;
-  /** Show archived documents too. Default false. */
-  readonly includeArchived?: boolean | undefined;
-}
-
 export class Snapshot {
   readonly identity: Identity;
+  /** The documents at the checkpoint. */
+  readonly base: BaseState;
   protected readonly maps: SnapshotMaps;
   protected tipNow: Tip;
   protected controlNow: ControlState;
+  /** Documents that the checkpoint does not have. */
+  protected created: number;
 
-  constructor(identity: Identity, tip: Tip, control: ControlState, maps: SnapshotMaps) {
+  constructor({ identity, base, tip, control, created, maps }: SnapshotParts) {
     this.identity = identity;
+    this.base = base;
     this.tipNow = tip;
     this.controlNow = control;
+    this.created = created;
     this.maps = maps;
   }
 
@@ -67,14 +88,23 @@ export class Snapshot {
       pins: [],
       seal: null,
     };
+    return Snapshot.atBase(
+      { worldId: marker.worldId, incarnationId: marker.incarnationId },
+      EMPTY_BASE,
+      { sequence, hash: markerHash, time: 0 },
+      control,
+    );
+  }
+
+  /** The state at a checkpoint. */
+  static atBase(identity: Identity, base: BaseState, tip: Tip, control: ControlState): Snapshot {
     const maps: SnapshotMaps = {
       documents: OrderedMap.byText(),
-      children: OrderedMap.byText(),
       bodies: OrderedMap.byText(),
       versions: OrderedMap.byText(),
       slots: OrderedMap.byNumber(),
     };
-    return new Snapshot(marker, { sequence, hash: markerHash, time: 0 }, control, maps);
+    return new Snapshot({ identity, base, tip, control, created: 0, maps });
   }
 
   get tip(): Tip {
@@ -87,44 +117,79 @@ export class Snapshot {
 
   /** Documents, archived ones included. */
   get documentCount(): number {
-    return this.maps.documents.size;
+    return this.base.documents + this.created;
   }
 
-  /** The document at a canonical path, archived or not. */
-  document(path: string): DocumentState | undefined {
-    return this.maps.documents.get(path);
+  /** What is known without a request of the document at a canonical path, archived or not. */
+  head(path: string): DocumentHead | undefined {
+    return this.maps.documents.get(path) ?? this.base.head(path);
+  }
+
+  /**
+   * The document at a canonical path, archived or not: at once unless it must be read from a
+   * checkpoint, which is one or two `get`s when it is not cached.
+   * @throws StoreError `INTEGRITY`, `UNAVAILABLE`, `LOCATION`
+   */
+  document(
+    path: string,
+    options: CallOptions = {},
+  ): DocumentState | undefined | Promise<DocumentState> {
+    const changed = this.maps.documents.get(path);
+    if (changed !== undefined && changed.details !== null) {
+      return stateOf(path, changed, changed.details);
+    }
+    const head = changed ?? this.base.head(path);
+    if (head === undefined) return undefined;
+    return this.base.details(path, options).then((details) => stateOf(path, head, details));
+  }
+
+  /** Details of a document that do not lie in a checkpoint. */
+  changedDetails(path: string): DocumentDetails | null {
+    return this.maps.documents.get(path)?.details ?? null;
   }
 
   /** Whether any document lies under a path; the root always is a directory. */
   isDirectory(path: string): boolean {
-    if (path === '/') return true;
-    if (this.maps.documents.get(path) !== undefined) return false;
-    return this.maps.children.get(childKeyOf(path)) !== undefined;
+    return path === '/' || hasUnder((at) => this.#documentsFrom(at), path);
   }
 
   /** Immediate children of a directory in name order. Empty for a path that is none. */
-  list(directory: string, { after, limit, includeArchived = false }: ListQuery = {}): ListEntry[] {
-    const prefix = `${directory}\0`;
-    const entries: ListEntry[] = [];
-    const most = limit === 0 ? undefined : limit;
-    for (const [key, counts] of this.maps.children.from(`${prefix}${after ?? ''}`)) {
-      if (!key.startsWith(prefix) || entries.length === most) break;
-      const name = key.slice(prefix.length);
-      if (name === after || isHiddenName(name)) continue;
-      if ((includeArchived ? counts.visible : counts.live) === 0) continue;
-      const path = directory === '/' ? `/${name}` : `${directory}/${name}`;
-      entries.push({ name, isDir: this.maps.documents.get(path) === undefined });
-    }
-    return entries;
+  list(directory: string, query: ListQuery = {}): ListEntry[] {
+    return listChildren((at) => this.#documentsFrom(at), directory, query);
   }
 
-  /** A retained version's record. */
-  version(path: string, version: number): VersionRecord | undefined {
-    return this.maps.versions.get(versionKey(path, version));
+  /**
+   * A retained version's record; undefined for none. As `document`.
+   */
+  version(
+    path: string,
+    version: number,
+    options: CallOptions = {},
+  ): VersionRecord | undefined | Promise<VersionRecord | undefined> {
+    const changed = this.maps.versions.get(versionKey(path, version));
+    if (changed !== undefined) return changed;
+    const head = this.head(path);
+    const known = this.base.head(path);
+    if (head === undefined || known === undefined) return undefined;
+    if (version < head.first || version > known.version) return undefined;
+    return this.base.versions(path, options).then((records) => {
+      return records.find((record) => record.version === version);
+    });
   }
 
-  /** Retained versions of a document, newest first. */
-  *versions(path: string): Generator<VersionRecord> {
+  /** Retained versions of a document, newest first. As `document`. */
+  async versions(path: string, options: CallOptions = {}): Promise<readonly VersionRecord[]> {
+    const changed = [...this.changedVersions(path)];
+    const head = this.head(path);
+    const known = this.base.head(path);
+    if (head === undefined || known === undefined || known.version < head.first) return changed;
+    const before = await this.base.versions(path, options);
+    const { first } = head;
+    return [...changed, ...before.filter(({ version }) => version >= first)];
+  }
+
+  /** Retained versions made since the checkpoint, newest first. */
+  *changedVersions(path: string): Generator<VersionRecord> {
     const prefix = `${path}\0`;
     for (const [key, record] of this.maps.versions.backFrom(`${prefix}~`)) {
       if (!key.startsWith(prefix)) return;
@@ -134,6 +199,15 @@ export class Snapshot {
 
   /** The smallest live path whose body has a hash (64 hex). */
   lookupHash(bodyHash: string): string | undefined {
+    const changed = this.#changedPath(bodyHash);
+    for (const path of this.base.livePaths(bodyHash)) {
+      if (changed !== undefined && compareUtf8(path, changed) > 0) break;
+      if (this.maps.documents.get(path) === undefined) return path;
+    }
+    return changed;
+  }
+
+  #changedPath(bodyHash: string): string | undefined {
     const prefix = `${bodyHash}\0`;
     for (const [key] of this.maps.bodies.from(prefix)) {
       return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
@@ -141,9 +215,23 @@ export class Snapshot {
     return undefined;
   }
 
-  /** Every document in path order. */
-  *documents(): Generator<DocumentState> {
-    for (const [, document] of this.maps.documents.from()) yield document;
+  /** Documents from a path on: those of the checkpoint, and over them what has changed. */
+  *#documentsFrom(path: string): Generator<PlacedDocument> {
+    const base = this.base.from(path);
+    let known = base.next();
+    for (const [at, { archived }] of this.maps.documents.from(path)) {
+      for (; known.done !== true && compareUtf8(known.value.path, at) < 0; known = base.next()) {
+        yield known.value;
+      }
+      if (known.done !== true && known.value.path === at) known = base.next();
+      yield { path: at, archived };
+    }
+    for (; known.done !== true; known = base.next()) yield known.value;
+  }
+
+  /** Every document that has changed since the checkpoint, in path order. */
+  *changed(): Generator<readonly [path: string, document: ChangedDocument]> {
+    yield* this.maps.documents.from();
   }
 
   /** The slot that holds a sequence, when it is one that this snapshot was replayed from. */
@@ -162,26 +250,29 @@ export class Snapshot {
     return this.maps.slots.copy();
   }
 
-  /** Its maps, to go their own way; for a draft. Constant time. */
-  copyMaps(): SnapshotMaps {
-    const { documents, children, bodies, versions, slots } = this.maps;
-    return {
+  /** Itself in parts that go their own way; for a draft. Constant time. */
+  copyParts(): SnapshotParts {
+    const { identity, base, tip, control, created } = this;
+    const { documents, bodies, versions, slots } = this.maps;
+    const maps = {
       documents: documents.copy(),
-      children: children.copy(),
       bodies: bodies.copy(),
       versions: versions.copy(),
       slots: slots.copy(),
     };
+    return { identity, base, tip, control, created, maps };
   }
-}
-
-/** Key of a path as a child of its directory. */
-export function childKeyOf(path: string): string {
-  const slash = path.lastIndexOf('/');
-  return `${slash === 0 ? '/' : path.slice(0, slash)}\0${path.slice(slash + 1)}`;
 }
 
 /** Key of a version, in version order within a path: 8 hex digits hold 2^31 − 1. */
 export function versionKey(path: string, version: number): string {
   return `${path}\0${version.toString(16).padStart(8, '0')}`;
+}
+
+function stateOf(
+  path: string,
+  { first, archived }: DocumentHead,
+  { current, catalog }: DocumentDetails,
+): DocumentState {
+  return { path, current, first, archived, catalog };
 }

@@ -22,24 +22,32 @@ export interface VersionRecord {
   readonly at: StoredAt;
 }
 
-/** A document at one sequence. */
-export interface DocumentState {
-  readonly path: string;
-  readonly current: VersionRecord;
+/**
+ * What a state knows of each document without a request. Within one log it binds all the rest: a
+ * version of a path is written once.
+ */
+export interface DocumentHead {
+  /** The current version. */
+  readonly version: number;
   /** The oldest retained version. */
   readonly first: number;
   readonly archived: boolean;
+  /** SHA-256 of the current body, 64 hex. */
+  readonly bodyHash: string;
+}
+
+/** What of a document may have to be read from a checkpoint. */
+export interface DocumentDetails {
+  readonly current: VersionRecord;
   readonly catalog: CatalogRecord;
 }
 
-/** What lies at and under one child of a directory, counted in documents. */
-export interface ChildCounts {
-  /** All, archived and hidden ones included. */
-  readonly documents: number;
-  /** Those without a hidden segment from this child downwards. */
-  readonly visible: number;
-  /** Visible ones that are not archived. */
-  readonly live: number;
+/** A document at one sequence. */
+export interface DocumentState extends DocumentDetails {
+  readonly path: string;
+  /** The oldest retained version. */
+  readonly first: number;
+  readonly archived: boolean;
 }
 
 export interface ListEntry {

@@ -8,6 +8,7 @@ import type { CheckpointRecord } from '../../bucketstore/log/records.ts';
 import type { CheckpointSource } from '../../bucketstore/snapshot/load.ts';
 import type { Snapshot } from '../../bucketstore/snapshot/snapshot.ts';
 import { decodeSlot } from '../oracle/objects.ts';
+import { atCheckpoint } from '../support/map-base.ts';
 
 export class Shelf {
   readonly #states = new Map<string, Snapshot>();
@@ -32,7 +33,7 @@ export class Shelf {
   /** Keeps the state of a record before it is created. @param bad its loading will fail */
   put(record: CheckpointRecord, state: Snapshot, bad: boolean): void {
     const key = checkpointKey(record.sequence, record.root.epoch);
-    this.#states.set(key, state);
+    this.#states.set(key, atCheckpoint(state));
     if (bad) this.#bad.add(key);
     this.#packedThrough = Math.max(this.#packedThrough, record.sequence);
   }

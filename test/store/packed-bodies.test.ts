@@ -31,8 +31,8 @@ async function scene() {
   const [record] = shelf.states();
   if (record === undefined) throw new Error('no checkpoint was made');
   const gated = withGates(bench.bucket);
-  const read = (state: Snapshot, path: string, packs: CheckpointShelf | null = shelf) => {
-    const version = state.document(path)?.current;
+  const read = async (state: Snapshot, path: string, packs: CheckpointShelf | null = shelf) => {
+    const version = (await state.document(path))?.current;
     if (version === undefined) throw new Error(`nothing is at ${path}`);
     return new BodyReader(gated.store, 0, packs).read(state, version);
   };
@@ -88,7 +88,7 @@ test('a staged version is never asked of a pack', async () => {
 
 test('what lies in the place of a version is told unverified, from a pack too', async () => {
   const { bench, shelf, replayed } = await scene();
-  const record = replayed.document('/small.md')?.current as VersionRecord;
+  const record = replayed.changedDetails('/small.md')?.current as VersionRecord;
   const bodies = new BodyReader(bench.bucket, 0, shelf);
   await bench.bucket.delete(KEY);
   shelf.spoilPacks();

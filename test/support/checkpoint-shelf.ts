@@ -13,8 +13,8 @@ import type { CheckpointRecord, ControlEntry } from '../../bucketstore/log/recor
 import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { recordOf } from '../../bucketstore/snapshot/checkpoint-state.ts';
 import type { CheckpointSource } from '../../bucketstore/snapshot/load.ts';
-import { OrderedMap } from '../../bucketstore/snapshot/ordered-map.ts';
-import { Snapshot, type SnapshotMaps } from '../../bucketstore/snapshot/snapshot.ts';
+import type { Snapshot } from '../../bucketstore/snapshot/snapshot.ts';
+import { atCheckpoint } from './map-base.ts';
 import type { BenchStore, WorldBench } from './world-bench.ts';
 
 /** A control entry without its operation ID, which is drawn. */
@@ -76,7 +76,7 @@ export class CheckpointShelf implements CheckpointSource {
     const swept = { plan: this.#cleared, pruned: 0, retained: documentCount };
     const record = recordOf(identity, tip, control, documentCount, root, swept);
     const key = checkpointKey(tip.sequence, root.epoch);
-    this.#states.set(key, withoutSlots(parts.follower.snapshot));
+    this.#states.set(key, atCheckpoint(parts.follower.snapshot));
     await this.#bench.bucket.create(key, encodeCheckpointRecord(record));
     return { sequence: tip.sequence, epoch: root.epoch };
   }
@@ -122,11 +122,4 @@ async function removeBelow(bench: WorldBench, bucket: BlobStore, at: number): Pr
     const { slot } = decodeSlot(key, await bench.bytes(key));
     if (slot.last < at) await bucket.delete(key);
   }
-}
-
-/** A state as a checkpoint gives it: nothing of it tells where slots begin. */
-function withoutSlots(state: Snapshot): Snapshot {
-  const { maps } = state as unknown as { readonly maps: SnapshotMaps };
-  const slots: SnapshotMaps['slots'] = OrderedMap.byNumber();
-  return new Snapshot(state.identity, state.tip, state.control, { ...maps, slots });
 }

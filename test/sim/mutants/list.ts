@@ -279,12 +279,17 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: QUEUE,
-        find: `    if (this.#queued.size >= members || full) {
-      throw`,
-        replace: `    if (this.#queued.size >= members || full) {
+        find: '    this.assertRoom(request.bytes);',
+        replace: `    try { this.assertRoom(request.bytes); } catch (error) {
       this.#queued.add(request);
       this.#byOp.set(request.op, request);
-      throw`,
+      throw error;
+    }`,
+      },
+      {
+        file: COMMITTER,
+        find: '    this.#queue.assertRoom(bytesOf(mutations));',
+        replace: '    bytesOf(mutations);',
       },
       {
         file: COMMITTER,
