@@ -49,6 +49,7 @@ export function decodeSchema1Block(key: string, bytes: Uint8Array): Schema1Block
 /**
  * The bytes of a block.
  * @throws InvariantError when it breaks a rule of the format
+ * @throws RangeError for a time outside the years 0000 to 9999
  */
 export function encodeSchema1Block(block: Schema1Block): Uint8Array {
   const problem = blockProblem(block);

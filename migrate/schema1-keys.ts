@@ -64,23 +64,28 @@ export function schema1Key(name: Schema1Name): string {
   }
 }
 
+/** The key of the root of this hash. */
 export function schema1RootKey(hash: string): string {
   return `${WORLD_PREFIX}roots/${checked(hash)}.json`;
 }
 
+/** The key of a shard: its two digits, and its hash. */
 export function schema1ShardKey(shard: string, hash: string): string {
   assert(/^[0-9a-f]{2}$/.test(shard), () => `a shard is two hex digits, got ${shard}`);
   return `${WORLD_PREFIX}index/${shard}/${checked(hash)}.json`;
 }
 
+/** The key of a manifest: the hash of its document's path, and its own. */
 export function schema1ManifestKey(pathHash: string, hash: string): string {
   return `${WORLD_PREFIX}docs/${checked(pathHash)}/manifests/${checked(hash)}.json`;
 }
 
+/** The key of a history block; the new format reads it under the same. */
 export function schema1HistoryKey(hash: string): string {
   return keyOf({ kind: 'history', epoch: 0, hash });
 }
 
+/** The key of a stored version; the new format reads it under the same. */
 export function schema1BlobKey(hash: string): string {
   return blobKey(0, hash);
 }

@@ -53,6 +53,7 @@ export function receiptsProblem(receipts: readonly Receipt[], first: number): st
   return null;
 }
 
+/** Receipts to be spelled. */
 export function receiptsJson(receipts: readonly Receipt[]): GoFields[] {
   return receipts.map(({ operationId, sequence, change }) => ({
     operation_id: operationId,

@@ -18,6 +18,7 @@ import type { Schema1Root } from './schema1-records.ts';
 /** Most documents that a schema 1 world can hold, archived ones included. */
 export const SCHEMA1_DOCUMENTS_MAX = 100_000;
 
+/** Shards of a root: one for each first byte of a path hash. */
 export const SCHEMA1_SHARDS = 256;
 
 /** Any root is 48,476 bytes and the digits of its count, less one. */

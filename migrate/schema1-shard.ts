@@ -53,6 +53,7 @@ export function decodeSchema1Shard(key: string, bytes: Uint8Array): Schema1Entry
  * @param shard its two digits
  * @param entries by path
  * @throws InvariantError when they break a rule of the format
+ * @throws RangeError for a time outside the years 0000 to 9999
  */
 export function encodeSchema1Shard(shard: string, entries: readonly Schema1Entry[]): Uint8Array {
   const problem = shardProblem(shard, entries);
