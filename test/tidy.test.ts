@@ -79,6 +79,7 @@ describe('a source rule', () => {
     ],
     ['an unknown layer', checkLayers, 'bucketstore/attic/a.ts', 'export {};'],
     ['the oracle to the store', checkLayers, 'test/oracle/world.ts', "import '../../feed/a.ts';"],
+    ['the old store to ours', checkLayers, 'test/schema1/a.ts', "import '../../migrate/a.ts';"],
     ['spike to a test', checkLayers, 'spike/a.ts', "import '../test/support/manual-clock.ts';"],
     ['the store to spike', checkLayers, 'bucketstore/a.ts', "import '../spike/index.ts';"],
     ['contract to support', checkLayers, 'test/contract/a.ts', "import '../support/a.ts';"],

@@ -228,7 +228,7 @@ describe('an old replica', () => {
     ]);
   });
 
-  it('creates five objects for a new document, three to archive it, none to unarchive it', async () => {
+  it('creates five objects for a document, three to archive it, none to unarchive it', async () => {
     const { bucket, clock, open } = await emptyWorld();
     const replica = await open();
     const counts = [(await keysOf(bucket)).length];
@@ -405,7 +405,7 @@ describe('an old replica whose head is uncertain', () => {
 });
 
 describe('change blocks of a replica', () => {
-  it('hold seven receipts in block 0 and eight in the others, and the window tells the same', async () => {
+  it('hold seven receipts in block 0 and eight in the others', async () => {
     const { bucket, clock, open } = await emptyWorld();
     const replica = await open(bucket, true);
     const work = async () => {

@@ -26,6 +26,7 @@ import { fixturePlans, OldWorld, type OldWorldOptions } from '../schema1/old-wor
 import { encodeHead } from '../schema1/records.ts';
 import { OldReplica } from '../schema1/replica.ts';
 import { BODY_BYTES_MAX } from '../schema1/stored.ts';
+import { bucketIn, stillTiming, temporaryDirectories } from '../support/file-buckets.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
@@ -120,6 +121,21 @@ describe('a made world', () => {
       const found = await bucket.get(key);
       expect(found.found && sha256(found.bytes)).toBe(sha256(bytes));
     }
+  });
+
+  it('is a location of files when it is written into a directory', async () => {
+    const directories = await temporaryDirectories();
+    const directory = await directories.fresh();
+    const made = new OldWorld({ seed: SEED, documents: 20 });
+    expect(made.writeToDirectory(directory)).toBe(made.toMap().size);
+    const { worldId } = made;
+    const options = { worldId, timing: stillTiming, chance: new SeededRandom(1) };
+    const replica = await OldReplica.open(bucketIn(directory), options);
+    expect(replica.snapshot.documentCount).toBe(20);
+    expect((await summaries(replica)).size).toBe(20);
+    await replica.publish('/new.md', '# New\n');
+    expect((await OldReplica.open(bucketIn(directory), options)).snapshot.documentCount).toBe(21);
+    await directories.remove();
   });
 
   it('is the same for the same seed, and another for another', () => {
@@ -268,10 +284,19 @@ describe('the documents of a made world', () => {
     expect([metadata.size, bytes]).toEqual([50, 1024]);
   });
 
+  it('have a line of front matter that says archived where nothing is', () => {
+    expect(tipText('archived-line')).toMatch(/^---\nversion: 1\narchived: true\n---\n/);
+    expect(only('archived-line').archived).toBe(false);
+  });
+
   it('have every spelling of importance as its shortest decimal', () => {
     const kinds = ['small', 'outside', 'text', 'spelled'].map((kind) => `importance-${kind}`);
     const found = kinds.map((kind) => only(kind).catalog.importance);
     expect(found).toEqual(['0.0000001', '0.5', '0.5', '0.25']);
+    const [exponent] = new OldWorld({ seed: SEED, documents: 257, exponent: true }).ofKind(
+      'importance-exponent',
+    );
+    expect(exponent?.catalog.importance).toBe('0.1');
   });
 
   it('have bodies that are empty, large, or look like front matter', () => {

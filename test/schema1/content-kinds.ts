@@ -1,6 +1,5 @@
 /** Documents whose bodies, metadata or records are unusual, and valid. */
-import { type DocumentPlan, metadataOf, once, written } from './plan.ts';
-import { BODY_BYTES_MAX } from './stored.ts';
+import { contentOf, type DocumentPlan, metadataOf, once, written } from './plan.ts';
 
 /** One document for each kind of contents. */
 export function contentKinds(): readonly DocumentPlan[] {
@@ -36,13 +35,17 @@ function metadataKinds(): readonly DocumentPlan[] {
       ...written('legacy-tags', '/fixtures/legacy.md', 2, (version) => ({
         metadata: metadataOf(['tags', 'legacy,first'], ['type', 'Document'], ['zone', 'z']),
         body: Buffer.from(`# Legacy ${version}\n`),
-        legacyTags: version === 1,
+        stored: { legacyTags: version === 1 },
       })),
     },
     written('legacy-tags-current', '/fixtures/legacy-current.md', 1, () => ({
       metadata: metadataOf(['tags', 'legacy,current'], ['type', 'Document']),
       body: Buffer.from('# Legacy, never written again\n'),
-      legacyTags: true,
+      stored: { legacyTags: true },
+    })),
+    written('archived-line', '/fixtures/archived-line.md', 1, () => ({
+      ...contentOf('# Imported\n'),
+      stored: { archivedLine: true },
     })),
     once(
       'unnormalised',
@@ -98,5 +101,10 @@ function titleKinds(): readonly DocumentPlan[] {
   ];
 }
 
-/** The size of the body of kind `large-body`. */
-export const LARGE_BODY: number = BODY_BYTES_MAX;
+/**
+ * A number that Go parses and that has an exponent. Whether the old store took it as one is not
+ * known, so no world has it unless it is asked for.
+ */
+export function exponentKind(): DocumentPlan {
+  return once('importance-exponent', '/fixtures/exponent.md', '# E\n', ['importance', '1e-1']);
+}

@@ -1,7 +1,7 @@
 /**
  * The old store's strict decoder: an object is refused unless encoding what was read gives its very
- * bytes again. So whatever is unknown, doubled, out of order or spelled otherwise is refused without
- * a rule of its own; of U+0008 and U+000C either spelling is taken, in one object alike.
+ * bytes again. So whatever is unknown, doubled, out of order or spelled otherwise is refused
+ * without a rule of its own; of U+0008 and U+000C either spelling is taken, in one object alike.
  */
 import { demand, OldStoreError } from './error.ts';
 import { Fields } from './fields.ts';

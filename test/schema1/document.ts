@@ -123,8 +123,8 @@ function writeVersion(
 ): OldVersion {
   const version = before.length + 1;
   const previous = before.at(-1)?.hash ?? null;
-  const { metadata, body, legacyTags = false } = plan.content(version);
-  const stored = encodeStored({ version, previous, metadata, body }, { legacyTags });
+  const { metadata, body, stored: options } = plan.content(version);
+  const stored = encodeStored({ version, previous, metadata, body }, options);
   return {
     version,
     stored,

@@ -1,7 +1,7 @@
 /**
  * JSON as the old store spelled it: the defaults of Go's encoder, written from its rules.
  *
- * Compact, no newline at the end. A record keeps the order of its members, which is the order of the
+ * Compact, no newline at the end. A record keeps the order of its members, which is that of the
  * fields of a Go structure; a `Map` is sorted by the bytes of its keys, as Go sorts a map. A member
  * that is undefined is left out (`omitempty`). Besides `"` and `\`, the characters `<`, `>`, `&`,
  * U+2028, U+2029 and those below U+0020 are escaped; everything else stands for itself.

@@ -1,4 +1,4 @@
-/** Documents that are only many: small, of few versions, each a function of the seed and a number. */
+/** Documents that are only many: small, of few versions, each given by the seed and a number. */
 import { SeededRandom } from '../support/seeded-random.ts';
 import { contentOf, type DocumentPlan, type OldContent, type OldOperation } from './plan.ts';
 

@@ -1,13 +1,13 @@
 /** What happens to one document of a made world: an operation after another, with its contents. */
-import type { OldMetadata } from './stored.ts';
+import type { OldMetadata, StoredOptions } from './stored.ts';
 
 export type OldOperation = 'publish' | 'append' | 'archive' | 'unarchive';
 
 export interface OldContent {
   readonly metadata: OldMetadata;
   readonly body: Uint8Array;
-  /** Stored with the line `meta.tags`, as the first releases did. */
-  readonly legacyTags?: boolean;
+  /** What is unusual in how it is stored. */
+  readonly stored?: StoredOptions;
 }
 
 export interface DocumentPlan {

@@ -30,18 +30,21 @@ export interface OldStored {
 export interface StoredOptions {
   /** Writes tags as the first releases did: `meta.tags: a,b`. */
   readonly legacyTags?: boolean;
+  /** Writes `archived: true`, as imports of other stores may have. It means nothing here. */
+  readonly archivedLine?: boolean;
 }
 
 /** The bytes of a stored version. */
-export function encodeStored(stored: OldStored, { legacyTags }: StoredOptions = {}): Uint8Array {
+export function encodeStored(stored: OldStored, options: StoredOptions = {}): Uint8Array {
+  const { legacyTags = false, archivedLine = false } = options;
   const { version, previous, metadata, body } = stored;
   if ((previous === null) !== (version === 1)) {
     throw new RangeError(`version ${version} after ${previous}`);
   }
-  const lines = [`version: ${version}`, 'archived: false'];
+  const lines = [`version: ${version}`, `archived: ${archivedLine}`];
   if (previous !== null) lines.push(`previous-hash: sha256-${previous}`);
   for (const [key, value] of [...metadata].sort(([a], [b]) => byBytes(a, b))) {
-    if (key === 'tags' && legacyTags !== true) lines.push(`tags: ${listOfTags(value)}`);
+    if (key === 'tags' && !legacyTags) lines.push(`tags: ${listOfTags(value)}`);
     else lines.push(`${BARE.has(key) && key !== 'tags' ? '' : 'meta.'}${key}: ${value}`);
   }
   const head = Buffer.from(`---\n${lines.join('\n')}\n---\n`);
@@ -124,7 +127,8 @@ export function bodyHashOf(body: Uint8Array): string {
   return `sha256-${sha256(body)}`;
 }
 
-const SPACE = String.raw`[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
+/** Tab to carriage return, and the rest of Unicode's white space; U+FEFF is none. */
+const SPACE = String.raw`[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g');
 
 /** Text without the white space of Unicode at both ends. */

@@ -41,8 +41,13 @@ const LAYERS: ReadonlyMap<string, readonly string[]> = new Map([
   // The port's types and nothing of the store, or it would repeat the store's mistakes.
   ['oracle', ['blob']],
   ['seeded', ['base']],
+  // The model of the old store, from its specification: it shares nothing with what reads that.
+  ['schema1', ['blob', 'seeded']],
   ['spike', [...BELOW_STORE, 'store', 'oracle', 'seeded']],
-  ['test', [...BELOW_STORE, 'store', 'serve', 'cli', 'contract', 'oracle', 'seeded', 'spike']],
+  [
+    'test',
+    [...BELOW_STORE, 'store', 'serve', 'cli', 'contract', 'oracle', 'seeded', 'schema1', 'spike'],
+  ],
 ]);
 
 /** Files of `test/` that are published without their folder. */
@@ -52,11 +57,14 @@ const PUBLISHED: ReadonlyMap<string, string> = new Map([
   ['test/support/seeded-random.ts', 'seeded'],
 ]);
 
+/** Folders of `test/` that are layers of their own. */
+const FOLDERS: ReadonlySet<string> = new Set(['contract', 'schema1']);
+
 /** The layer of a file, or null for one outside all of them (a configuration file). */
 function layerOf(path: string): string | null {
   const [top = '', second = '', third] = path.split('/');
   if (top === 'bucketstore') return third === undefined ? 'store' : second;
-  if (top === 'test') return second === 'contract' ? second : (PUBLISHED.get(path) ?? 'test');
+  if (top === 'test') return FOLDERS.has(second) ? second : (PUBLISHED.get(path) ?? 'test');
   return LAYERS.has(top) ? top : null;
 }
 
