@@ -13,7 +13,6 @@ import { integrityError } from '../bucketstore/base/errors.ts';
 import type { Metadata } from '../bucketstore/document/metadata.ts';
 import { decodeUtf8 } from '../bucketstore/document/text.ts';
 import { agentOf, entryProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
-import { EPOCH_MAX } from '../bucketstore/log/names.ts';
 import { type CatalogRecord, ENTRY_BYTES_MAX } from '../bucketstore/log/records.ts';
 import {
   assertCanonical,
@@ -22,6 +21,8 @@ import {
   parseStrict,
 } from '../bucketstore/log/strict.ts';
 import type { DocumentState, StoredAt } from '../bucketstore/snapshot/state.ts';
+import { epochOfTable } from './table-directory.ts';
+import type { FoundEntry } from './table-entry.ts';
 import { readStoredAt, storedAtJson } from './version-record.ts';
 
 /** Metadata has the most commas: one behind a key and a value of four quotes and a colon. */
@@ -37,10 +38,11 @@ const SOME_OP = '00000000-0000-4000-8000-000000000000';
 /**
  * The JSON of a document's entry, UTF-8; at most `ENTRY_BYTES_MAX`, since the slot's entry that
  * made the state was longer. A pure function.
+ * @param epoch of the segment that it is written into: it names no younger blob
  * @throws InvariantError when the state breaks a rule of the format
  */
-export function encodeIndexEntry(state: DocumentState): Uint8Array {
-  const problem = stateProblem(state);
+export function encodeIndexEntry(state: DocumentState, epoch: number): Uint8Array {
+  const problem = stateProblem(state, epoch);
   assert(problem === null, () => `the state of ${state.path}: ${problem}`);
   const json = Buffer.from(stateText(state));
   assert(json.length <= ENTRY_BYTES_MAX, () => `${state.path}: JSON of ${json.length} bytes`);
@@ -55,14 +57,14 @@ export function encodeIndexEntry(state: DocumentState): Uint8Array {
  */
 export function decodeIndexEntry(
   key: string,
-  entry: { readonly path: Uint8Array; readonly json: Uint8Array },
+  entry: Pick<FoundEntry, 'path' | 'json'>,
 ): DocumentState {
   const path = decodeUtf8(entry.path);
   if (path === null) throw integrityError(key, 'the path of an entry is not UTF-8');
   const { text, value } = parseStrict(key, entry.json, BOUNDS);
   const fields = new Fields(key, path, value);
   const state = readState(key, path, fields);
-  const problem = stateProblem(state);
+  const problem = stateProblem(state, epochOfTable(key));
   if (problem !== null) return fields.refuse(problem);
   assertCanonical(key, text, stateText(state));
   return state;
@@ -96,7 +98,10 @@ function readCatalog(key: string, fields: Fields): CatalogRecord {
 }
 
 /** A state is valid when a write could have made it. */
-function stateProblem({ path, current, first, catalog }: DocumentState): string | null {
+function stateProblem(
+  { path, current, first, catalog }: DocumentState,
+  epoch: number,
+): string | null {
   const { version, storedHash, bodyHash, modified, at } = current;
   const agent = agentOf(catalog.metadata);
   const problem = entryProblem({
@@ -114,13 +119,13 @@ function stateProblem({ path, current, first, catalog }: DocumentState): string 
     storedHash,
     ...(agent === undefined ? {} : { agent }),
   });
-  return problem ?? placeProblem(at);
+  return problem ?? placeProblem(at, epoch);
 }
 
-function placeProblem(at: StoredAt): string | null {
+function placeProblem(at: StoredAt, epoch: number): string | null {
   return 'seq' in at
     ? rangeProblem('at.seq', at.seq, 2, Number.MAX_SAFE_INTEGER)
-    : rangeProblem('at.epoch', at.epoch, 0, EPOCH_MAX);
+    : rangeProblem('at.epoch', at.epoch, 0, epoch);
 }
 
 /** Members in canonical order: `canonicalText` need not sort them. */

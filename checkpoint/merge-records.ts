@@ -13,13 +13,17 @@ import { integrityError } from '../bucketstore/base/errors.ts';
 import type { VersionRecord } from '../bucketstore/snapshot/state.ts';
 import { HISTORY_VERSIONS } from './constants.ts';
 import { type EncodedHistory, encodeHistory, type HistoryRef, historyFirst } from './history.ts';
+import type { RunMerge } from './merge.ts';
 import {
+  decodeRecordEntry,
+  encodeRecordEntry,
   firstVersion,
   followsBlock,
   type RecordEntry,
   rangeEnd,
   recordEntryProblem,
 } from './record-entry.ts';
+import type { RunBuilder } from './run-builder.ts';
 import { versionRecordsProblem } from './version-record.ts';
 
 /** An entry and the table that it was read from. */
@@ -88,15 +92,46 @@ export function mergeRecords(
   return merged;
 }
 
+/**
+ * Adds the version records of the path that a merge stands on to the run that is being built:
+ * merged from all runs that have it, or the bytes as they are where only one has.
+ * @param epoch that the run is written in
+ * @returns history blocks that are complete now: to be written before the run's table
+ * @throws StoreError INTEGRITY naming the table whose entry is none, or cannot follow
+ */
+export function addMergedRecords(
+  merge: RunMerge,
+  run: RunBuilder,
+  epoch: number,
+): readonly EncodedHistory[] {
+  const { sources, cursor } = merge;
+  if (sources.length === 1) {
+    run.copy(cursor);
+    return [];
+  }
+  const found = [...sources].reverse().map((source): RecordSource => {
+    const at = merge.cursorOf(source);
+    return { key: at.key, entry: decodeRecordEntry(at.key, at.found()) };
+  });
+  const pathBytes = cursor.path();
+  const path = Buffer.from(pathBytes).toString();
+  const { entry, closed } = mergeRecords(path, found, epoch);
+  run.add(pathBytes, encodeRecordEntry(path, entry, epoch));
+  return closed;
+}
+
 /** Why an entry cannot be of the interval behind another, or null. */
 function followProblem(before: RecordEntry, entry: RecordEntry): string | null {
   if (entry.first < before.first) return `first: ${entry.first}, it was ${before.first} before`;
   const from = firstVersion(entry);
   const record = before.records.at(-1)?.version ?? 0;
   const block = before.blocks.at(-1);
-  const follows =
-    block !== undefined && block.first > record ? followsBlock(block, from) : from === record + 1;
-  return follows ? null : `version ${from} does not follow`;
+  const endsInBlock = block !== undefined && block.first > record;
+  const follows = endsInBlock ? followsBlock(block, from) : from === record + 1;
+  // Where all that lies before falls away, so may what was made between.
+  const last = endsInBlock ? rangeEnd(block.first) : record;
+  const isCutOff = from === historyFirst(entry.first) && last < from;
+  return follows || isCutOff ? null : `version ${from} does not follow`;
 }
 
 /** Drops ranges older than `first`, closes those that are complete. */

@@ -38,7 +38,8 @@ export class RunMerge {
   readonly #heap: number[] = [];
   /** Runs that stand on the current path, newest first; they move on before the next. */
   readonly #sources: number[] = [];
-  #isHungry = false;
+  /** What the last `advance` answered; `fed` before the first, and after `feed`. */
+  #state: MergeStep | 'fed' = 'fed';
 
   /** @param runs how many; in the order of their intervals, so the last is the newest */
   constructor(runs: number) {
@@ -51,7 +52,7 @@ export class RunMerge {
 
   /** The run whose next table must be fed. Only after `hungry`. */
   get hungry(): number {
-    assert(this.#isHungry, 'no run is hungry');
+    assert(this.#state === 'hungry', 'no run is hungry');
     return this.#sources.at(-1) ?? 0;
   }
 
@@ -63,7 +64,7 @@ export class RunMerge {
   /** The newest run that has the current path: its entry is the document's. */
   get run(): number {
     const run = this.#sources[0];
-    assert(run !== undefined && !this.#isHungry, 'the merge stands on no entry');
+    assert(run !== undefined && this.#state === 'entry', 'the merge stands on no entry');
     return run;
   }
 
@@ -102,7 +103,7 @@ export class RunMerge {
     input.cursor = cursor;
     input.object += 1;
     input.hasEnded = cursor === null;
-    this.#isHungry = false;
+    this.#state = 'fed';
   }
 
   /**
@@ -110,15 +111,17 @@ export class RunMerge {
    * @throws StoreError INTEGRITY naming the table whose entries are none, or out of order
    */
   advance(): MergeStep {
-    assert(!this.#isHungry, () => `run ${this.hungry} is hungry`);
+    assert(this.#state !== 'hungry', () => `run ${this.hungry} is hungry`);
+    this.#state = this.#moveOn();
+    return this.#state;
+  }
+
+  #moveOn(): MergeStep {
     const sources = this.#sources;
     for (let run = sources.at(-1); run !== undefined; run = sources.at(-1)) {
       const input = this.#input(run);
       if (!input.hasEnded) {
-        if (!stepOn(input)) {
-          this.#isHungry = true;
-          return 'hungry';
-        }
+        if (!stepOn(input)) return 'hungry';
         this.#push(run);
       }
       sources.pop();

@@ -19,7 +19,9 @@
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { canonicalText, type Json } from '../bucketstore/base/canonical.ts';
+import { integrityError } from '../bucketstore/base/errors.ts';
 import { isDocumentPath } from '../bucketstore/document/path.ts';
+import { decodeUtf8 } from '../bucketstore/document/text.ts';
 import { hashProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
 import { EPOCH_MAX } from '../bucketstore/log/names.ts';
 import { VERSION_MAX } from '../bucketstore/log/records.ts';
@@ -33,6 +35,8 @@ import {
 import type { VersionRecord } from '../bucketstore/snapshot/state.ts';
 import { HISTORY_VERSIONS } from './constants.ts';
 import { type HistoryRef, historyFirst } from './history.ts';
+import { epochOfTable } from './table-directory.ts';
+import type { FoundEntry } from './table-entry.ts';
 import { readVersionRecord, versionRecordJson, versionRecordsProblem } from './version-record.ts';
 
 /** The versions of one document in one interval. */
@@ -64,23 +68,23 @@ export function encodeRecordEntry(path: string, entry: RecordEntry, epoch: numbe
 
 /**
  * The versions that an entry says.
- * @param key of the table of version records, for errors
- * @param epoch of that table
- * @param path of the entry, for errors
+ * @param key of the table of version records: for errors, and because its epoch bounds theirs
+ * @param entry as `findEntry` or a cursor found it
  * @throws StoreError INTEGRITY naming the table
  */
 export function decodeRecordEntry(
   key: string,
-  epoch: number,
-  path: string,
-  json: Uint8Array,
+  { path: pathBytes, json }: Pick<FoundEntry, 'path' | 'json'>,
 ): RecordEntry {
+  const path = decodeUtf8(pathBytes);
+  if (path === null || !isDocumentPath(path)) {
+    throw integrityError(key, 'the path of an entry is not a canonical document path');
+  }
   // A block has three commas and one behind it, in more than 70 bytes.
   const commasMax = json.length / 16;
   const bounds: JsonBounds = { bytesMax: RECORD_ENTRY_BYTES_MAX, depthMax: 4, commasMax };
   const { text, value } = parseStrict(key, json, bounds);
   const fields = new Fields(key, path, value);
-  if (!isDocumentPath(path)) fields.refuse('not a canonical document path');
   const entry: RecordEntry = {
     first: fields.integer('first'),
     blocks: fields.array('blocks').map((item, index) => readBlock(fields, index, item)),
@@ -89,7 +93,7 @@ export function decodeRecordEntry(
       .map((item, index) => readVersionRecord(key, fields.path(`records[${index}]`), item)),
   };
   fields.end();
-  const problem = recordEntryProblem(entry, epoch);
+  const problem = recordEntryProblem(entry, epochOfTable(key));
   if (problem !== null) return fields.refuse(problem);
   assertCanonical(key, text, entryText(entry));
   return entry;

@@ -102,6 +102,11 @@ export class EntryCursor {
     return this.bytes.subarray(this.#jsonStart, this.#end);
   }
 
+  /** The current entry: views. */
+  found(): FoundEntry {
+    return { row: this.#row, path: this.path(), json: this.json() };
+  }
+
   /**
    * Goes on to the next entry; false when there is none.
    * @throws StoreError INTEGRITY when what follows is no entry, or does not sort behind this one
@@ -156,7 +161,7 @@ export function findEntry(
   while (cursor.advance()) {
     const { pathStart, jsonStart } = cursor;
     const order = compareBytes(bytes, pathStart, jsonStart, path, 0, path.length);
-    if (order === 0) return { row: cursor.row, path: cursor.path(), json: cursor.json() };
+    if (order === 0) return cursor.found();
     if (order > 0) return null;
   }
   return null;

@@ -4,8 +4,9 @@
  * format spells it.
  */
 import { compareUtf8 } from '../bucketstore/base/order.ts';
-import { isDocumentPath } from '../bucketstore/document/path.ts';
+import { isDocumentPath, PATH_BYTES_MAX } from '../bucketstore/document/path.ts';
 import { hashProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
+import { ENTRY_BYTES_MAX } from '../bucketstore/log/records.ts';
 import { BLOCK_BYTES } from './constants.ts';
 import type { DataRange, Mark, TableDirectory, TableRanges, TableRef } from './table-directory.ts';
 import { ENTRY_HEAD_BYTES } from './table-entry.ts';
@@ -16,6 +17,8 @@ const COLUMN_NAME = /^[a-z][a-z0-9_]{0,31}$/;
 const ALIGNMENT = 8;
 /** The shortest path has two bytes, and the shortest JSON. */
 const ENTRY_BYTES_MIN = ENTRY_HEAD_BYTES + 4;
+/** An entry of a segment at most. */
+const STATE_BYTES_MAX = ENTRY_HEAD_BYTES + PATH_BYTES_MAX + ENTRY_BYTES_MAX;
 
 /** The least multiple of 8 that is ≥ `offset`: where a column begins, and where postings do. */
 export function aligned(offset: number): number {
@@ -30,6 +33,7 @@ export function directoryProblem(directory: Omit<TableDirectory, 'key' | 'length
     rangesProblem(ranges, entries) ??
     (kind === 'records' && ranges.columns.size > 0 ? 'ranges.columns: version records' : null) ??
     marksProblem(marks, ranges.entries, entries) ??
+    (kind === 'segment' ? stretchesProblem(marks, ranges.entries) : null) ??
     blocksProblem(blocks, ranges)
   );
 }
@@ -101,6 +105,17 @@ function marksProblem(marks: readonly Mark[], entries: DataRange, count: number)
   const bytes = entries.length - before.offset;
   if (rows < 1 || bytes < rows * ENTRY_BYTES_MIN) {
     return `marks[${marks.length - 1}]: ${rows} entries in ${bytes} bytes behind it`;
+  }
+  return null;
+}
+
+/** Entries of a segment have a limit, so marks are never far apart, and a read is never long. */
+function stretchesProblem(marks: readonly Mark[], entries: DataRange): string | null {
+  for (const [index, { offset }] of marks.entries()) {
+    const boundary = (Math.floor(offset / BLOCK_BYTES) + 1) * BLOCK_BYTES;
+    const end = marks[index + 1]?.offset ?? entries.length;
+    if (end >= boundary + STATE_BYTES_MAX)
+      return `marks[${index}]: ${end - offset} bytes to the next`;
   }
   return null;
 }

@@ -33,6 +33,7 @@ import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { isDocumentPath } from '../bucketstore/document/path.ts';
 import { decodeUtf8 } from '../bucketstore/document/text.ts';
+import { verifyBlocks } from './table-blocks.ts';
 import { TableBuilder } from './table-builder.ts';
 import {
   type DataRange,
@@ -40,7 +41,6 @@ import {
   type TableDirectory,
   type TableKind,
   type TableRef,
-  verifyBlocks,
 } from './table-directory.ts';
 import { EntryCursor } from './table-entry.ts';
 
@@ -72,10 +72,10 @@ export function entriesOf({ directory, data }: OpenedTable): EntryCursor {
   return new EntryCursor(directory.key, data.subarray(0, directory.ranges.entries.length));
 }
 
-/** A column's bytes, undefined when the table has none of that name: a view. */
-export function columnOf({ directory, data }: OpenedTable, name: string): Uint8Array | undefined {
-  const range = directory.ranges.columns.get(name);
-  return range === undefined ? undefined : slice(data, range);
+/** The columns of an opened table by name: views. */
+export function columnsOf({ directory, data }: OpenedTable): ReadonlyMap<string, Uint8Array> {
+  const { columns } = directory.ranges;
+  return new Map([...columns].map(([name, range]) => [name, slice(data, range)]));
 }
 
 /**
@@ -98,11 +98,8 @@ export function verifyTable(kind: TableKind, ref: TableRef, bytes: Uint8Array): 
     }
     builder.copy(cursor);
   }
-  const { columns, postings } = directory.ranges;
-  const built = builder.finish({
-    columns: new Map([...columns].map(([name, range]) => [name, slice(data, range)])),
-    postings: slice(data, postings),
-  });
+  const postings = slice(data, directory.ranges.postings);
+  const built = builder.finish({ columns: columnsOf(table), postings });
   if (built.ref.hash !== ref.hash || built.ref.last !== ref.last) {
     throw integrityError(directory.key, 'not the table that its entries make');
   }
