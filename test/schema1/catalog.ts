@@ -42,7 +42,7 @@ export function checkCatalog(object: string, catalog: OldCatalog): void {
 }
 
 /** The title in the metadata, or the first heading of the body, or the name of the file. */
-export function titleOf(path: string, metadata: OldMetadata, body: Uint8Array): string {
+function titleOf(path: string, metadata: OldMetadata, body: Uint8Array): string {
   const given = trimGo(metadata.get('title') ?? '');
   if (given !== '') return given;
   return headingOf(Buffer.from(body).toString()) ?? path.slice(path.lastIndexOf('/') + 1);
@@ -61,7 +61,7 @@ function headingOf(body: string): string | null {
 }
 
 /** The importance that metadata give, as Go parses and prints a number. */
-export function importanceOf(metadata: OldMetadata): string {
+function importanceOf(metadata: OldMetadata): string {
   const text = trimGo(metadata.get('importance') ?? '');
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : -1;
   return shortest(number >= 0 && number <= 1 ? number : IMPORTANCE_DEFAULT);

@@ -8,7 +8,7 @@ export const PREFIX = '_demarkus/v1/';
 export const HEAD_KEY: string = `${PREFIX}head.json`;
 export const SHARDS = 256;
 /** Versions in a whole history block; the blocks are absolute: 1–256, 257–512, … */
-export const BLOCK_VERSIONS = 256;
+const BLOCK_VERSIONS = 256;
 /** The last commits that the head tells of. */
 export const RECEIPTS_MAX = 16;
 /** Sequences of a change block. Block 0 has one receipt less: sequence 1 has none. */

@@ -10,7 +10,7 @@
  * little memory.
  */
 import type { BlobStore } from '../../blob/blob.ts';
-import { contentKinds, exponentKind } from './content-kinds.ts';
+import { contentKinds } from './content-kinds.ts';
 import { placeAll } from './directory.ts';
 import { type BuiltDocument, buildDocument, type OldDocument } from './document.ts';
 import type { Spelling } from './go-json.ts';
@@ -66,8 +66,6 @@ export interface OldWorldOptions {
   readonly changes?: 'none' | 'complete' | 'gap';
   /** How U+0008 and U+000C are spelled. Default `mixed`: by the parity of a shard or a block. */
   readonly spelling?: Spelling | 'mixed';
-  /** Whether one document has the importance `1e-1`: see `exponentKind`. Default false. */
-  readonly exponent?: boolean;
 }
 
 /** One document for each kind, all kinds. */
@@ -88,10 +86,9 @@ export class OldWorld {
     const worldId = options.worldId ?? uuidOf(`${seed} world`);
     const fixtures = documents >= FIXTURES_FROM;
     const told = { receipts: 'mixed', changes: 'gap', spelling: 'mixed' } as const;
-    this.#options = { worldId, fixtures, exponent: false, ...told, ...options };
+    this.#options = { worldId, fixtures, ...told, ...options };
     this.worldId = worldId;
     const plans = this.#options.fixtures ? [...fixturePlans()] : [];
-    if (this.#options.exponent) plans.push(exponentKind());
     if (plans.length > documents) throw new RangeError(`there are ${plans.length} kinds`);
     while (plans.length < documents) plans.push(new PlainDocument(seed, plans.length));
     this.#plans = plans;
