@@ -1,6 +1,6 @@
 /** What verification is asked, and what it answers. */
+import type { Problem } from './log/problems.ts';
 import type { OpenOptions } from './options.ts';
-import type { Problem } from './verify-rules.ts';
 
 export interface VerifyOptions extends Pick<OpenOptions, 'settings' | 'components' | 'signal'> {
   /** Read blobs too, instead of asking for their size. Default false. */

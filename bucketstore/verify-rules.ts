@@ -5,18 +5,12 @@ import { deriveTitle } from './document/catalog.ts';
 import { metadataEqual } from './document/metadata.ts';
 import { inspectStored, STORED_BYTES_MAX } from './document/stored.ts';
 import { sliceInlined } from './log/bodies.ts';
-import { bucketFailure } from './log/failure.ts';
 import { slotKey } from './log/names.ts';
+import type { Problem } from './log/problems.ts';
 import type { CatalogRecord, Slot } from './log/records.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { VersionRecord } from './snapshot/state.ts';
 import { checkStored } from './snapshot/stored-version.ts';
-
-/** Something that is not as it must be, and the object (by key) where it is. */
-export interface Problem {
-  readonly object: string;
-  readonly problem: string;
-}
 
 /** A stored version as the log describes it. */
 export interface DescribedVersion {
@@ -100,18 +94,4 @@ export function* stagedVersions(
 export function sizeProblem(size: number): string | null {
   if (size > 0 && size <= STORED_BYTES_MAX) return null;
   return `${size} bytes, and a stored version has 1 to ${STORED_BYTES_MAX}`;
-}
-
-/**
- * What an integrity error says is wrong, and with which object: `object` when it names none.
- * @throws anything else, which is no finding, as a StoreError where it is one of the bucket's
- */
-export function integrityProblem(error: unknown, object: string): Problem {
-  const failure = bucketFailure(error);
-  if (!isStoreError(failure) || failure.code !== 'INTEGRITY') throw failure;
-  const named = failure.details.object ?? object;
-  const prefix = `${named}: `;
-  const { message } = failure;
-  const at = message.indexOf(prefix);
-  return { object: named, problem: at < 0 ? message : message.slice(at + prefix.length) };
 }

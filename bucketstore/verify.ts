@@ -10,6 +10,7 @@ import { type Sequence, sequence } from './base/sequence.ts';
 import { assertEmpty, assertEmptyStart, type ReadMarker, readMarker } from './genesis.ts';
 import { bucketFailure } from './log/failure.ts';
 import { blobKey, LOG_PREFIX, MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
+import { integrityProblem, NAMED_MAX, Problems } from './log/problems.ts';
 import { type DecodedSlot, decodeSlot } from './log/slot.ts';
 import { readComponents, readSettings } from './options.ts';
 import { applySlot } from './snapshot/apply.ts';
@@ -17,16 +18,14 @@ import { Snapshot } from './snapshot/snapshot.ts';
 import type { VerifyOptions, VerifyReport } from './verify-report.ts';
 import {
   type DescribedVersion,
-  integrityProblem,
-  type Problem,
   sizeProblem,
   slotVersionProblems,
   stagedVersions,
   versionProblem,
 } from './verify-rules.ts';
 
+export type { Problem } from './log/problems.ts';
 export type { VerifyCounts, VerifyOptions, VerifyReport } from './verify-report.ts';
-export type { Problem } from './verify-rules.ts';
 
 /** A slot's name, read: its bytes, or none because it is absent or because of a problem. */
 interface ReadName {
@@ -35,8 +34,6 @@ interface ReadName {
   readonly problem: string | null;
 }
 
-/** What the report names at most (I17). */
-const NAMED_MAX = 1000;
 const READ_AHEAD = 16;
 const LIST_LIMIT = 1000;
 
@@ -76,9 +73,8 @@ class Verifier {
   readonly #bucket: BlobStore;
   readonly #options: VerifyOptions;
   readonly #counts = { slots: 0, entries: 0, inlined: 0, blobs: 0 };
-  readonly #problems: Problem[] = [];
+  readonly #problems = new Problems();
   readonly #strays: string[] = [];
-  #problemCount = 0;
   #earlier = 0;
   #snapshot: Snapshot | null = null;
   /** The chain ends early: what follows is only looked at by itself. */
@@ -99,7 +95,7 @@ class Verifier {
       }
       return found;
     } catch (error) {
-      this.#noteIntegrity(error, MARKER_KEY);
+      this.#problems.noteIntegrity(error, MARKER_KEY);
       return null;
     }
   }
@@ -126,8 +122,8 @@ class Verifier {
       ...this.#counts,
       earlier: this.#earlier,
       strays: this.#strays,
-      problems: this.#problems,
-      problemCount: this.#problemCount,
+      problems: this.#problems.named,
+      problemCount: this.#problems.count,
     };
   }
 
@@ -140,7 +136,8 @@ class Verifier {
       const page = await this.#bucket.list(query, { signal, lane: 'bulk' });
       for (const { key } of page.objects) {
         const name = parseSlotKey(key);
-        if (name === null) this.#note(key, 'is no slot name; nothing else belongs under log/');
+        if (name === null)
+          this.#problems.note(key, 'is no slot name; nothing else belongs under log/');
         else if (name < start) this.#earlier++;
         else yield name;
       }
@@ -162,7 +159,7 @@ class Verifier {
   /** One listed slot: by itself, and as the next of the chain. */
   async #slot({ name, bytes, problem }: ReadName): Promise<void> {
     if (bytes === null && problem === null) {
-      return this.#note(slotKey(name), 'was listed, and is gone');
+      return this.#problems.note(slotKey(name), 'was listed, and is gone');
     }
     while (!this.#broken && this.#next() < name) await this.#missed(name);
     if (!this.#broken && name < this.#next()) {
@@ -195,7 +192,7 @@ class Verifier {
 
   /** The chain cannot be followed beyond a name. */
   #break(name: Sequence, problem: string | null): void {
-    if (problem !== null) this.#note(slotKey(name), problem);
+    if (problem !== null) this.#problems.note(slotKey(name), problem);
     this.#broken = true;
   }
 
@@ -210,7 +207,7 @@ class Verifier {
       this.#counts.inlined += decoded.slot.inlined.length;
       this.#options.onProgress?.(this.#counts);
     } catch (error) {
-      this.#noteIntegrity(error, key);
+      this.#problems.noteIntegrity(error, key);
       this.#broken = true;
     }
   }
@@ -219,7 +216,7 @@ class Verifier {
     const before = this.#state();
     this.#snapshot = applySlot(before, slot, hash);
     for (const { object, problem } of slotVersionProblems(before, slot, bytes)) {
-      this.#note(object, problem);
+      this.#problems.note(object, problem);
     }
   }
 
@@ -231,7 +228,7 @@ class Verifier {
     });
     for await (const { key, problem } of checks) {
       this.#options.signal?.throwIfAborted();
-      if (problem !== null) this.#note(key, problem);
+      if (problem !== null) this.#problems.note(key, problem);
       this.#counts.blobs++;
       this.#options.onProgress?.(this.#counts);
     }
@@ -261,16 +258,5 @@ class Verifier {
 
   #next(): Sequence {
     return sequence(this.#state().tip.sequence + 1);
-  }
-
-  /** Notes an integrity error; anything else is no finding and goes on. */
-  #noteIntegrity(error: unknown, object: string): void {
-    const found = integrityProblem(error, object);
-    this.#note(found.object, found.problem);
-  }
-
-  #note(object: string, problem: string): void {
-    this.#problemCount++;
-    if (this.#problems.length < NAMED_MAX) this.#problems.push({ object, problem });
   }
 }
