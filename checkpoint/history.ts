@@ -42,7 +42,7 @@ import { readVersionRecord, versionRecordJson, versionRecordsProblem } from './v
 /** A record has at most 185 bytes, and five commas with the one behind it. */
 const BOUNDS: JsonBounds = {
   bytesMax: 65_536,
-  depthMax: 4,
+  depthMax: 5,
   commasMax: 5 * HISTORY_VERSIONS + 8,
 };
 

@@ -69,8 +69,8 @@ export interface DecodedPack {
   readonly directory: PackDirectory;
 }
 
-/** The line has three numbers beside its names. */
-const LINE_BOUNDS: JsonBounds = { bytesMax: 128, depthMax: 1, commasMax: 3 };
+/** The line has four members, two of them with a long number. */
+const LINE_BOUNDS: JsonBounds = { bytesMax: 128, depthMax: 1, commasMax: 8 };
 
 /** The key of a pack. */
 export function packKey({ epoch, hash }: Pick<PackRef, 'epoch' | 'hash'>): string {

@@ -10,12 +10,14 @@
  * `runs` and `records` name the manifests of the runs and of the record runs, each of the interval
  * (after, through]; a pack is named with what it holds and how its directory is verified.
  *
- * VALIDITY. `root-rules.ts` has it: runs without gaps, the base first; record runs without gaps;
- * both up to the sequence; packs ascending, none beyond `packed_through`. Nothing that a root names
- * is of a later epoch than the root itself.
+ * VALIDITY. `root-rules.ts` has it: the base is the last one at or before the sequence, as far as
+ * its document count says; runs and record runs are those that `plan.ts` plans; `packed_through` and
+ * the base's position are where the life began or where a unit ends; packs ascend, none is beyond
+ * `packed_through`, and those behind the base lie in one unit each. What a root names is of no
+ * epoch before the life's first, and of none after the root's own.
  *
  * READER. The checkpoint record (or the marker) names it by epoch and hash; its sequence must be
- * that one's. What it names is read as it is needed, each thing verified by its hash here.
+ * that one's. Whether packs are missing, only a look for a version in them tells. What it names is read as it is needed, each thing verified by its hash here.
  *
  * WHY. It is small beside what it names, and what did not change since the root before is named
  * again, so that a checkpoint costs bytes in proportion to what changed.
@@ -28,6 +30,7 @@ import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';
 import { readSequence } from '../bucketstore/log/control.ts';
 import { SCHEMA, unsupportedFormat } from '../bucketstore/log/format.ts';
 import { keyOf } from '../bucketstore/log/names.ts';
+import type { Start } from '../bucketstore/log/records.ts';
 import {
   assertCanonical,
   Fields,
@@ -61,6 +64,12 @@ export interface Root {
   readonly packs: readonly PackRef[];
 }
 
+/** How a life of the world began, as its marker says: what a root is judged by. */
+export interface LifeStart extends Pick<Start, 'sequence' | 'documents' | 'epoch'> {
+  /** Whether it began with a root, and not with nothing. */
+  readonly hasRoot: boolean;
+}
+
 /** How a checkpoint record or a marker names a root. */
 export interface RootRef {
   readonly epoch: number;
@@ -76,7 +85,7 @@ export interface EncodedRoot {
 /** A run has 4 commas and a pack 9, in at least 100 and 200 bytes. */
 const BOUNDS: JsonBounds = {
   bytesMax: ROOT_BYTES_MAX,
-  depthMax: 4,
+  depthMax: 5,
   commasMax: ROOT_BYTES_MAX / 16,
 };
 
@@ -85,13 +94,18 @@ export function rootKey({ epoch, hash }: RootRef): string {
   return keyOf({ kind: 'root', epoch, hash });
 }
 
+/** The start that a marker says. */
+export function lifeStart({ sequence: at, documents, epoch, root }: Start): LifeStart {
+  return { sequence: at, documents, epoch, hasRoot: root !== null };
+}
+
 /**
  * The bytes of a root. A pure function.
  * @param epoch that the root is written in
  * @throws InvariantError when it breaks a rule of the format
  */
-export function encodeRoot(root: Root, epoch: number): EncodedRoot {
-  const problem = rootProblem(root, epoch);
+export function encodeRoot(root: Root, epoch: number, life: LifeStart): EncodedRoot {
+  const problem = rootProblem(root, epoch, life);
   assert(problem === null, () => `root: ${problem}`);
   const bytes = new TextEncoder().encode(rootText(root));
   assert(bytes.length <= ROOT_BYTES_MAX, () => `root: ${bytes.length} bytes`);
@@ -104,7 +118,7 @@ export function encodeRoot(root: Root, epoch: number): EncodedRoot {
  * @throws StoreError INTEGRITY naming the root and the field unless it is a valid one;
  *   UNSUPPORTED_FORMAT for a newer schema
  */
-export function decodeRoot(ref: RootRef, bytes: Uint8Array): Root {
+export function decodeRoot(ref: RootRef, bytes: Uint8Array, life: LifeStart): Root {
   const key = rootKey(ref);
   if (sha256Hex(bytes) !== ref.hash) throw integrityError(key, 'not the bytes of its name');
   const { text, value } = parseStrict(key, bytes, BOUNDS);
@@ -121,7 +135,7 @@ export function decodeRoot(ref: RootRef, bytes: Uint8Array): Root {
     packs: readItems(key, fields, 'packs', readPack),
   };
   fields.end();
-  const problem = rootProblem(root, ref.epoch);
+  const problem = rootProblem(root, ref.epoch, life);
   if (problem !== null) return fields.refuse(problem);
   assertCanonical(key, text, rootText(root));
   return root;
