@@ -98,10 +98,8 @@ export class TableBuilder {
    */
   finish({ columns, postings }: Partial<TableExtras> = {}): BuiltTable {
     assert(this.#entries > 0, 'a table of nothing');
-    const { ranges, parts } = arrange(this.#bytes, columns ?? new Map(), postings ?? NOTHING);
-    const data = new Uint8Array(dataLength(ranges));
-    data.set(this.#room.subarray(0, this.#bytes));
-    for (const [offset, bytes] of parts) data.set(bytes, offset);
+    const ranges = this.#arrange(columns ?? new Map(), postings ?? NOTHING);
+    const data = this.#room.subarray(0, dataLength(ranges));
     const [kind, entries, marks] = [this.#kind, this.#entries, this.#marks];
     const head = encodeDirectory({ kind, entries, ranges, marks, blocks: blockHashes(data) });
     const bytes = new Uint8Array(head.length + data.length);
@@ -152,37 +150,32 @@ export class TableBuilder {
     this.#lastEnd = pathEnd;
   }
 
+  /** Puts what lies behind the entries there, and says where everything is. */
+  #arrange(columns: TableExtras['columns'], postings: Uint8Array): TableRanges {
+    const entries = { offset: 0, length: this.#bytes };
+    // Names are ASCII: the engine's order is that of their bytes.
+    const ordered = [...columns].sort(([a], [b]) => (a < b ? -1 : 1));
+    const placed = new Map(ordered.map(([name, bytes]) => [name, this.#append(bytes)]));
+    return { entries, columns: placed, postings: this.#append(postings) };
+  }
+
+  /** Puts bytes at the next multiple of 8, behind zeros. */
+  #append(bytes: Uint8Array): DataRange {
+    const end = this.#bytes;
+    const offset = aligned(end);
+    this.#grow(offset - end + bytes.length);
+    // The room has the bytes of an earlier table.
+    this.#room.fill(0, end, offset);
+    this.#room.set(bytes, offset);
+    return { offset, length: bytes.length };
+  }
+
   #clear(): void {
     this.#bytes = 0;
     this.#entries = 0;
     this.#marks = [];
     this.#nextMark = 0;
   }
-}
-
-/** Where everything of a table lies. */
-function arrange(
-  entries: number,
-  columns: TableExtras['columns'],
-  postings: Uint8Array,
-): { ranges: TableRanges; parts: (readonly [offset: number, bytes: Uint8Array])[] } {
-  const parts: (readonly [number, Uint8Array])[] = [];
-  let end = entries;
-  const place = (bytes: Uint8Array): DataRange => {
-    const offset = aligned(end);
-    parts.push([offset, bytes]);
-    end = offset + bytes.length;
-    return { offset, length: bytes.length };
-  };
-  // Names are ASCII: the engine's order is that of their bytes.
-  const ordered = [...columns].sort(([a], [b]) => (a < b ? -1 : 1));
-  const placed = new Map(ordered.map(([name, bytes]) => [name, place(bytes)]));
-  const ranges = {
-    entries: { offset: 0, length: entries },
-    columns: placed,
-    postings: place(postings),
-  };
-  return { ranges, parts };
 }
 
 function blockHashes(data: Uint8Array): string[] {
