@@ -10,15 +10,12 @@
 import { SLASH } from '../bucketstore/base/ascii.ts';
 import { compareUtf8 } from '../bucketstore/base/order.ts';
 import { isHiddenName } from '../bucketstore/document/path.ts';
+import type { ListQuery } from '../bucketstore/snapshot/listing.ts';
 import type { ListEntry } from '../bucketstore/snapshot/state.ts';
 import { hasHiddenSegment } from './path-bytes.ts';
 import type { Hides, ResidentColumns } from './resident.ts';
 
-export interface ChildrenQuery {
-  /** Names greater than it by bytes; need not exist. */
-  readonly after?: string | undefined;
-  /** Show archived documents too. Default false. */
-  readonly includeArchived?: boolean | undefined;
+export interface ChildrenQuery extends Omit<ListQuery, 'limit'> {
   /** Rows to take as absent. Default none. */
   readonly hides?: Hides | undefined;
 }
@@ -34,6 +31,27 @@ export function children(
   query: ChildrenQuery = {},
 ): Generator<ListEntry> {
   return new Children(columns, directory, query).run();
+}
+
+/**
+ * Children out of several places, each in name order, as one. A child is shown where any of the
+ * places shows it: a document of a run must be hidden there when something newer speaks for it.
+ */
+export function* mergeChildren(places: readonly Iterator<ListEntry>[]): Generator<ListEntry> {
+  const heads = places.map((place) => ({ place, next: place.next() }));
+  for (;;) {
+    let least: ListEntry | undefined;
+    for (const { next } of heads) {
+      if (next.done === true) continue;
+      if (least === undefined || compareUtf8(next.value.name, least.name) < 0) least = next.value;
+    }
+    if (least === undefined) return;
+    yield least;
+    for (const head of heads) {
+      const { next } = head;
+      if (next.done !== true && next.value.name === least.name) head.next = head.place.next();
+    }
+  }
 }
 
 class Children {

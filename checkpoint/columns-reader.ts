@@ -161,6 +161,8 @@ class Reader {
     const width: Width = widthFor(lines.length);
     const importances = numbersOfBytes(this.ofRows('importances', width), width);
     this.#each('importances', importances, (place) => place < lines.length);
+    if (new Set(importances).size < lines.length)
+      this.#refuse('importance_values', 'one is unused');
     return { importanceValues, importances };
   }
 

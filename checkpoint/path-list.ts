@@ -17,6 +17,9 @@ import { ByteSink, NumberSink, varintAt, varintBytes } from './column-bytes.ts';
 /** Paths of a block. */
 export const BLOCK_PATHS = 16;
 
+/** Room of a cursor, until it meets a path that is longer. */
+const CURSOR_BYTES = 256;
+
 /** Immutable; reads are repeatable. Rows count from 0. */
 export class PathList {
   readonly length: number;
@@ -121,7 +124,7 @@ export class PathList {
 /** A place in a list of paths: nowhere, until it is told. */
 export class PathCursor {
   /** The path of the row is `path[0, length)`, until the cursor moves. */
-  readonly path: Buffer = Buffer.allocUnsafeSlow(PATH_BYTES_MAX);
+  path: Buffer = Buffer.allocUnsafe(CURSOR_BYTES);
   length = 0;
   row = -1;
   readonly #rows: number;
@@ -154,12 +157,15 @@ export class PathCursor {
   /** To the next row, which there must be. */
   next(): void {
     assert(this.row + 1 < this.#rows, () => `row ${this.row + 1} of ${this.#rows}`);
-    const { path } = this;
     const bytes = this.#bytes;
     const shared = varintAt(bytes, this.#at);
     const lengthAt = this.#at + varintBytes(shared);
     const length = varintAt(bytes, lengthAt);
     const start = lengthAt + varintBytes(length);
+    if (shared + length > this.path.length) {
+      this.path = Buffer.concat([this.path.subarray(0, shared)], PATH_BYTES_MAX);
+    }
+    const { path } = this;
     for (let i = 0; i < length; i++) path[shared + i] = bytes[start + i] ?? 0;
     this.#at = start + length;
     this.length = shared + length;
