@@ -62,10 +62,14 @@ const damage = fc.record({
   length: fc.integer({ min: 1, max: 200 }),
   token: fc.constantFrom(...TOKENS),
 });
-const damages = fc.array(damage, { minLength: 1, maxLength: 3 });
-type DamagePlan = typeof damages extends fc.Arbitrary<infer T> ? T : never;
+type DamageStep = typeof damage extends fc.Arbitrary<infer T> ? T : never;
+type DamagePlan = DamageStep[];
 
-function damaged(bytes: Uint8Array, plan: DamagePlan): Buffer {
+/** Damage of one to three kinds. */
+export const damages: fc.Arbitrary<DamagePlan> = fc.array(damage, { minLength: 1, maxLength: 3 });
+
+/** A damaged copy. */
+export function damaged(bytes: Uint8Array, plan: DamagePlan): Buffer {
   let result = Buffer.from(bytes);
   for (const { kind, at, length, token } of plan) {
     const place = Math.floor(at * result.length);
@@ -75,7 +79,7 @@ function damaged(bytes: Uint8Array, plan: DamagePlan): Buffer {
 }
 
 /** What `decode` answered, when it is one of the two answers allowed. */
-function answer<T>(object: string, decode: () => T): T | 'refused' {
+export function answer<T>(object: string, decode: () => T): T | 'refused' {
   try {
     return decode();
   } catch (error) {
