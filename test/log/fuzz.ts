@@ -56,13 +56,19 @@ const DAMAGES: readonly Damage[] = [
   (bytes, at, _, token) =>
     Buffer.concat([bytes.subarray(0, at), Buffer.from(token), bytes.subarray(at + token.length)]),
 ];
-const damage = fc.record({
+interface DamageStep {
+  readonly kind: number;
+  /** Where, as a part of the length. */
+  readonly at: number;
+  readonly length: number;
+  readonly token: string;
+}
+const damage: fc.Arbitrary<DamageStep> = fc.record({
   kind: fc.nat(DAMAGES.length - 1),
   at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   length: fc.integer({ min: 1, max: 200 }),
   token: fc.constantFrom(...TOKENS),
 });
-type DamageStep = typeof damage extends fc.Arbitrary<infer T> ? T : never;
 type DamagePlan = DamageStep[];
 
 /** Damage of one to three kinds. */
