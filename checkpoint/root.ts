@@ -11,13 +11,14 @@
  * (after, through]; a pack is named with what it holds and how its directory is verified.
  *
  * VALIDITY. `root-rules.ts` has it: the base is the last one at or before the sequence, as far as
- * its document count says; runs and record runs are those that `plan.ts` plans; `packed_through` and
- * the base's position are where the life began or where a unit ends; packs ascend, none is beyond
- * `packed_through`, and those behind the base lie in one unit each. What a root names is of no
- * epoch before the life's first, and of none after the root's own.
+ * its document count says; runs and record runs are those that `plan.ts` plans; `packed_through`
+ * and the base's position are where the life began or where a unit ends; packs ascend, none is
+ * beyond `packed_through`, and those behind the base lie in one unit each. What a root names is of
+ * no epoch before the life's first, and of none after the root's own.
  *
  * READER. The checkpoint record (or the marker) names it by epoch and hash; its sequence must be
- * that one's. Whether packs are missing, only a look for a version in them tells. What it names is read as it is needed, each thing verified by its hash here.
+ * that one's. What it names is read as it is needed, each thing verified by its hash here. Whether
+ * a pack is missing, only a look for a version in it tells: a unit may have none.
  *
  * WHY. It is small beside what it names, and what did not change since the root before is named
  * again, so that a checkpoint costs bytes in proportion to what changed.

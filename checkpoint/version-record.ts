@@ -66,7 +66,7 @@ export function readStoredAt(object: string, field: string, value: Json | undefi
  * What is wrong with the version records of one document, or null. They ascend by version, and so
  * do the places of their stored versions, since a later version is later in the log.
  * @param field the array's name, for the problem
- * @param epochMax the epoch of the object that holds them: it names no younger blob; 0 is schema 1's
+ * @param epochMax the epoch of the object that holds them: it names no younger blob; 0: schema 1
  */
 export function versionRecordsProblem(
   field: string,
