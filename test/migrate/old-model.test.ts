@@ -254,7 +254,7 @@ describe('an old replica', () => {
   });
 
   it('cuts a pruned history inside its first block, and keeps the rest by reference', async () => {
-    const world = new OldWorld({ seed: SEED, documents: 257, receipts: 'named' });
+    const world = new OldWorld({ seed: SEED, documents: 80, fixtures: true });
     const [long] = world.ofKind('long');
     const { path = '' } = long ?? {};
     const clock = new ManualClock();

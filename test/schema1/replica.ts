@@ -10,7 +10,7 @@ import type { BlobStore, Chance, Timing } from '../../blob/blob.ts';
 import { isBlobError } from '../../blob/errors.ts';
 import { buildCandidate, type Candidate } from './candidate.ts';
 import { decodeChangeBlock } from './decode.ts';
-import type { OldDocument, OldVersion } from './document.ts';
+import type { OldDocument } from './document.ts';
 import { demand, OldStoreError } from './error.ts';
 import type { Spelling } from './go-json.ts';
 import type { OldRequest } from './judge.ts';
@@ -109,11 +109,6 @@ export class OldReplica {
   async document(path: string): Promise<OldDocument | null> {
     const entry = (await this.refresh()).find(path);
     return entry === null ? null : readDocument(this.#bucket, entry);
-  }
-
-  /** The current version of a document; null when there is none. Looks first. */
-  async current(path: string): Promise<OldVersion | null> {
-    return (await this.document(path))?.versions.at(-1) ?? null;
   }
 
   /** Every document of the state that was seen last, read and checked to the last byte. */
