@@ -86,11 +86,11 @@ function tagsOf(metadata: Metadata | null): string[] {
   return splitTags(metadata?.['tags'] ?? '');
 }
 
-/** The importance as old servers understood it: they took exponents, which the new format does not. */
+/** The importance as old servers took it, which knew exponents; the new format does not. */
 function importanceText(metadata: Metadata | null): string {
   const text = trimSpace(metadata?.['importance'] ?? '');
   const digits = SCIENTIFIC.exec(text)?.[1] ?? text;
   const number = parseDecimal(digits) === null ? Number.NaN : Number(text);
-  // `!(…)` also of NaN; plus zero for minus zero.
+  // Plus zero makes zero of minus zero.
   return formatDecimal(number >= 0 && number <= 1 ? number + 0 : IMPORTANCE_DEFAULT);
 }

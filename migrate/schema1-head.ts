@@ -22,7 +22,7 @@ import { readReceipts, receiptsJson, receiptsProblem } from './schema1-receipts.
 import type { Schema1Head } from './schema1-records.ts';
 
 /** Most receipts in a head. */
-export const HEAD_RECEIPTS_MAX = 16;
+const HEAD_RECEIPTS_MAX = 16;
 
 /** A path takes six bytes for one where all of it is escaped. */
 const BOUNDS: JsonBounds = { bytesMax: 1_048_576, depthMax: 4, commasMax: 1024 };

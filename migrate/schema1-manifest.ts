@@ -18,7 +18,7 @@ import { openObject, readReferred, readSchema } from './schema1-object.ts';
 import type { BlockReference, Schema1Manifest } from './schema1-records.ts';
 
 /** Versions of a history block. */
-export const BLOCK_VERSIONS = 256;
+const BLOCK_VERSIONS = 256;
 
 /** Room for 200,000 blocks: 50 million versions of one document. */
 const BOUNDS: JsonBounds = { bytesMax: 67_108_864, depthMax: 3, commasMax: 2_000_000 };

@@ -16,7 +16,7 @@ import { openObject, readReferred, readSchema } from './schema1-object.ts';
 import type { Schema1Root } from './schema1-records.ts';
 
 /** Most documents that a schema 1 world can hold, archived ones included. */
-export const SCHEMA1_DOCUMENTS_MAX = 100_000;
+const SCHEMA1_DOCUMENTS_MAX = 100_000;
 
 /** Shards of a root: one for each first byte of a path hash. */
 export const SCHEMA1_SHARDS = 256;

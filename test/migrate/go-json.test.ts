@@ -61,7 +61,7 @@ describe('`goText()`', () => {
     );
   });
 
-  test('keeps fields as they were given, leaves undefined ones out, and sorts maps by bytes', () => {
+  test('keeps the order of fields, leaves out undefined ones, and sorts maps by bytes', () => {
     const map = new Map([
       ['b', '1'],
       ['\u{1f600}', '2'],
@@ -71,7 +71,8 @@ describe('`goText()`', () => {
     ]);
     const value = { z: 1, none: undefined, a: [true, false, []], map, empty: new Map() };
     const expected =
-      '{"z":1,"a":[true,false,[]],"map":{"10":"5","9":"4","b":"1","\uffee":"3","\u{1f600}":"2"},"empty":{}}';
+      '{"z":1,"a":[true,false,[]],' +
+      '"map":{"10":"5","9":"4","b":"1","\uffee":"3","\u{1f600}":"2"},"empty":{}}';
     expect(goText(value)).toBe(expected);
     expect(Buffer.from(goBytes(value)).toString()).toBe(expected);
   });

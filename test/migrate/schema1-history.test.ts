@@ -36,9 +36,11 @@ describe('manifest', () => {
   const textOf = (current: number, ranges: readonly (readonly [number, number])[]): string => {
     const history = ranges.map(([first, last], index) => {
       const hash = hashOf(index + 1);
-      return `{"path_hash":"${manifest.pathHash}","first":${first},"last":${last},"key":"${schema1HistoryKey(hash)}","hash":"${hash}"}`;
+      const of = `"path_hash":"${manifest.pathHash}","first":${first},"last":${last}`;
+      return `{${of},"key":"${schema1HistoryKey(hash)}","hash":"${hash}"}`;
     });
-    return `{"schema":1,"path_hash":"${manifest.pathHash}","current":${current},"archived":false,"history":[${history.join(',')}]}`;
+    const of = `"path_hash":"${manifest.pathHash}","current":${current},"archived":false`;
+    return `{"schema":1,${of},"history":[${history.join(',')}]}`;
   };
 
   test.each([
