@@ -15,7 +15,7 @@ import { decodeHistory, type HistoryRef, historyKey } from './history.ts';
 import { checkPacked, decodePackDirectory, type PackRef, packKey } from './pack.ts';
 import type { PackDirectory, PackedVersion } from './pack-directory.ts';
 import type { RunRef } from './root.ts';
-import { decodeRoot, type Root, type RootRef, rootKey } from './root.ts';
+import { decodeRoot, type LifeStart, type Root, type RootRef, rootKey } from './root.ts';
 import {
   decodeRunManifest,
   RUN_MANIFEST_BYTES_MAX,
@@ -24,8 +24,9 @@ import {
   runKey,
 } from './run-manifest.ts';
 import { type OpenedTable, openTable } from './table.ts';
-import { type BlockRead, verifyBlocks } from './table-blocks.ts';
+import { blocksFor, sliceBlocks } from './table-blocks.ts';
 import {
+  type DataRange,
   decodeDirectory,
   type TableDirectory,
   type TableKind,
@@ -69,9 +70,9 @@ export class ObjectReader {
     this.#decodeOldHistory = decodeOldHistory ?? null;
   }
 
-  /** A root. One `get` for each 8 MiB. */
-  async root(ref: RootRef, options: CallOptions = {}): Promise<Root> {
-    return decodeRoot(ref, await this.#whole(rootKey(ref), ROOT_BYTES_MAX, options));
+  /** A root in a life that began so. One `get` for each 8 MiB. */
+  async root(ref: RootRef, life: LifeStart, options: CallOptions = {}): Promise<Root> {
+    return decodeRoot(ref, await this.#whole(rootKey(ref), ROOT_BYTES_MAX, options), life);
   }
 
   /** A run manifest. One `get` for each 8 MiB. */
@@ -91,19 +92,17 @@ export class ObjectReader {
     return decodeDirectory(kind, ref, bytes ?? missing(key));
   }
 
-  /** Whole blocks of a table, verified; `blocksFor` says which. One `get` for each 8 MiB. */
-  async blocks(
+  /** A range of a table's data, verified: a view of the blocks around it. One `get`. */
+  async range(
     directory: TableDirectory,
-    { firstBlock, offset, length }: BlockRead,
+    range: DataRange,
     options: CallOptions = {},
   ): Promise<Uint8Array> {
     const { key } = directory;
-    const bytes = (await this.#range(key, [offset, offset + length], options)) ?? missing(key);
-    if (bytes.length !== length) {
-      throw integrityError(key, `${bytes.length} bytes at ${offset}, ${length} were asked for`);
-    }
-    verifyBlocks(directory, firstBlock, bytes);
-    return bytes;
+    const read = blocksFor(directory, range);
+    const { offset, length } = read;
+    const bytes = await this.#range(key, [offset, offset + length], options);
+    return sliceBlocks(directory, range, read, bytes ?? missing(key));
   }
 
   /** A whole table, all its blocks verified. One `get` for each 8 MiB. */

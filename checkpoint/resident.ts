@@ -79,6 +79,11 @@ export class ResidentColumns {
     return this.#parts.paths.find(path);
   }
 
+  /** The same of a path as UTF-8. */
+  findBytes(path: Uint8Array): number {
+    return Math.max(-1, this.#parts.paths.search(path));
+  }
+
   /** The first row whose path is at or after `path` by bytes; `rows` when there is none. */
   lowerBound(path: string): number {
     return this.#parts.paths.lowerBound(path);
@@ -142,6 +147,11 @@ export class ResidentColumns {
   /** 0 to 1. */
   importance(row: number): number {
     return importanceAt(this.#parts, row);
+  }
+
+  /** The rows of live documents whose body has a hash (64 hex), ascending. */
+  rowsWithBody(bodyHash: string): Iterable<number> {
+    return this.#bodies.rows(Buffer.from(bodyHash, 'hex'));
   }
 
   /**

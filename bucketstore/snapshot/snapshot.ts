@@ -3,12 +3,14 @@
  * is held, and costs the memory of what has changed since (I15).
  */
 import type { CallOptions } from '../../blob/index.ts';
+import { assert } from '../base/assert.ts';
 import { compareUtf8 } from '../base/order.ts';
 import type { Sequence } from '../base/sequence.ts';
 import type { Marker } from '../log/records.ts';
 import { type BaseState, EMPTY_BASE, type PlacedDocument } from './base.ts';
 import { hasUnder, type ListQuery, listChildren } from './listing.ts';
 import { OrderedMap } from './ordered-map.ts';
+import { rebaseParts } from './rebase.ts';
 import type {
   ControlState,
   DocumentDetails,
@@ -238,6 +240,19 @@ export class Snapshot {
   slotOf(sequence: number): SlotIndex | undefined {
     const slot = this.maps.slots.floor(sequence)?.[1];
     return slot !== undefined && sequence <= slot.last ? slot : undefined;
+  }
+
+  /**
+   * The same state on a newer checkpoint: what that has is not held twice, and this snapshot goes
+   * on as it is. A look into the base for each document that has changed since the older one.
+   * @param at the checkpoint's sequence, not beyond the tip
+   * @param packedThrough slots that end at or before it are let go: versions in later ones are in
+   *   no pack yet. Default `at`
+   * @throws StoreError `INTEGRITY` naming a document that the checkpoint has otherwise
+   */
+  rebase(base: BaseState, at: Sequence, packedThrough: Sequence = at): Snapshot {
+    assert(at <= this.tip.sequence, () => `a base at ${at}, beyond ${this.tip.sequence}`);
+    return new Snapshot(rebaseParts(this.copyParts(), base, at, packedThrough));
   }
 
   /** The state as it is now, for good: of a snapshot itself, of a draft a copy. Constant time. */

@@ -1,0 +1,80 @@
+/** A state put onto a newer checkpoint: what it says stays, what it holds in memory shrinks. Pure. */
+import { integrityError } from '../base/errors.ts';
+import type { Sequence } from '../base/sequence.ts';
+import type { BaseState } from './base.ts';
+import { OrderedMap } from './ordered-map.ts';
+import type { ChangedDocument, SnapshotMaps, SnapshotParts } from './snapshot.ts';
+import type { DocumentHead } from './state.ts';
+
+/**
+ * The same state over another base: only what has changed since that is left of its maps. A look
+ * into the base for each document that they hold.
+ * @param at the sequence of the base, not beyond the state's
+ * @param packedThrough slots that end at or before it are let go
+ * @throws StoreError `INTEGRITY` naming a document that the base has otherwise than this state had
+ *   it then, as far as that is known here: such a checkpoint must not be used
+ */
+export function rebaseParts(
+  parts: SnapshotParts,
+  base: BaseState,
+  at: Sequence,
+  packedThrough: Sequence,
+): SnapshotParts {
+  const maps: SnapshotMaps = {
+    documents: OrderedMap.byText(),
+    bodies: OrderedMap.byText(),
+    versions: OrderedMap.byText(),
+    slots: OrderedMap.byNumber(),
+  };
+  let created = 0;
+  for (const [path, document] of parts.maps.documents.from()) {
+    const known = base.head(path);
+    const problem = problemOf(known, document, at);
+    if (problem !== null) throw integrityError(path, `the checkpoint at ${at} ${problem}`);
+    if (document.at <= at) continue;
+    maps.documents.set(path, document);
+    if (!document.archived) maps.bodies.set(`${document.bodyHash}\0${path}`, undefined);
+    keepVersions(parts.maps, maps, path, known?.version ?? 0);
+    if (known === undefined) created += 1;
+  }
+  const before = parts.base.documents + parts.created;
+  if (base.documents + created !== before) {
+    const documents = `${base.documents} and ${created} since, this state has ${before}`;
+    throw integrityError('/', `the checkpoint at ${at} has other documents: ${documents}`);
+  }
+  for (const [first, slot] of parts.maps.slots.from()) {
+    if (slot.last > packedThrough) maps.slots.set(first, slot);
+  }
+  return { ...parts, base, created, maps };
+}
+
+/** Keeps the versions of a document that its checkpoint does not have. */
+function keepVersions(from: SnapshotMaps, to: SnapshotMaps, path: string, known: number): void {
+  const prefix = `${path}\0`;
+  for (const [key, record] of from.versions.from(prefix)) {
+    if (!key.startsWith(prefix)) return;
+    if (record.version > known) to.versions.set(key, record);
+  }
+}
+
+/** What a checkpoint has otherwise than a state that saw it made, or null. */
+function problemOf(
+  known: DocumentHead | undefined,
+  document: ChangedDocument,
+  at: Sequence,
+): string | null {
+  const { version, first, archived, bodyHash } = document;
+  if (document.at > at) {
+    // Without details, only its place in listings has changed since.
+    const isSame = document.details !== null || known?.version === version;
+    const isBehind = (known?.version ?? 0) <= version && (known?.first ?? 0) <= first;
+    return isSame && isBehind ? null : `has version ${known?.version}, this state ${version}`;
+  }
+  if (known === undefined) return 'does not have it';
+  const isSame =
+    known.version === version &&
+    known.first === first &&
+    known.archived === archived &&
+    known.bodyHash === bodyHash;
+  return isSame ? null : `has version ${known.version} of it otherwise`;
+}

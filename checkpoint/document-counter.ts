@@ -1,0 +1,41 @@
+/** Counts the documents of several runs together: each path once, in however many runs it is. */
+import { hashPath, type PathHash } from './path-filter.ts';
+import type { ResidentRun } from './resident-run.ts';
+
+/** Remembers what it counted: the next checkpoint has most of the same runs. */
+export class DocumentCounter {
+  #runs: readonly ResidentRun[] = [];
+  /** For each run, the paths that no older one has. */
+  #created: readonly number[] = [];
+
+  /**
+   * A look into the older runs for each row of the runs that were not there at the last count.
+   * @param runs in the order of their intervals
+   */
+  count(runs: readonly ResidentRun[]): number {
+    const same = runs.findIndex((run, index) => run !== this.#runs[index]);
+    const kept = same < 0 ? runs.length : same;
+    const created = runs.map((run, index) => {
+      const known = index < kept ? this.#created[index] : undefined;
+      return known ?? createdIn(run, runs.slice(0, index));
+    });
+    this.#runs = runs;
+    this.#created = created;
+    return created.reduce((sum, count) => sum + count, 0);
+  }
+}
+
+function createdIn({ columns }: ResidentRun, older: readonly ResidentRun[]): number {
+  if (older.every((run) => run.columns.rows === 0)) return columns.rows;
+  const cursor = columns.cursor();
+  const hash: PathHash = { block: 0, bits: 0 };
+  let created = 0;
+  for (let row = 0; row < columns.rows; row++) {
+    cursor.next();
+    hashPath(cursor.path, cursor.length, hash);
+    const path = cursor.path.subarray(0, cursor.length);
+    const isOld = older.some((run) => run.filter.mayHave(hash) && run.columns.findBytes(path) >= 0);
+    if (!isOld) created += 1;
+  }
+  return created;
+}

@@ -1,0 +1,124 @@
+/**
+ * Loads the states of checkpoints: root, manifests, and the columns of all runs, which then stay in
+ * memory. Entries and version records stay in the bucket until they are asked for, bodies in packs.
+ */
+import type { BlobStore, CallOptions } from '../blob/index.ts';
+import { integrityError } from '../bucketstore/base/errors.ts';
+import type { Sequence } from '../bucketstore/base/sequence.ts';
+import type { CheckpointRecord, Marker, Start } from '../bucketstore/log/records.ts';
+import { controlOf, tipOf } from '../bucketstore/snapshot/checkpoint-state.ts';
+import type { CheckpointSource } from '../bucketstore/snapshot/load.ts';
+import { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
+import { CheckpointCache } from './checkpoint-cache.ts';
+import { DocumentCounter } from './document-counter.ts';
+import { type DecodeOldHistory, ObjectReader } from './objects.ts';
+import { PackReader } from './pack-reader.ts';
+import { lifeStart, type RootRef, rootKey } from './root.ts';
+import { RunLoader } from './run-loader.ts';
+import { RunsState } from './runs-state.ts';
+import { TableReader } from './table-reader.ts';
+
+export interface LoaderParts {
+  readonly bucket: BlobStore;
+  /** Of the marker: what roots are judged by. */
+  readonly start: Start;
+  /** Default one of 32 MiB. */
+  readonly cache?: CheckpointCache | undefined;
+  /** Without it, history blocks of schema 1 are refused. */
+  readonly decodeOldHistory?: DecodeOldHistory | undefined;
+}
+
+/** What a root must agree with. */
+interface Expected {
+  readonly sequence: Sequence;
+  readonly documents: number;
+}
+
+/** The checkpoints of one world, for one store. */
+export class CheckpointLoader implements CheckpointSource {
+  /** What is kept of entries, version records and directories. */
+  readonly cache: CheckpointCache;
+  readonly #start: Start;
+  readonly #objects: ObjectReader;
+  readonly #runs: RunLoader;
+  readonly #tables: TableReader;
+  readonly #packs: PackReader;
+  readonly #counter = new DocumentCounter();
+  /** The newest checkpoint that was loaded. */
+  #newest = 0;
+
+  constructor({ bucket, start, cache, decodeOldHistory }: LoaderParts) {
+    this.cache = cache ?? new CheckpointCache();
+    this.#start = start;
+    this.#objects = new ObjectReader({ bucket, decodeOldHistory });
+    this.#runs = new RunLoader(this.#objects);
+    this.#tables = new TableReader(this.#objects, this.cache);
+    this.#packs = new PackReader(this.#objects, this.cache);
+  }
+
+  /**
+   * The state at a checkpoint. One `get` for the root, one for each run manifest, two for each
+   * segment, 16 at a time; none for runs that the newest state loaded before has too.
+   * @throws StoreError `INTEGRITY` naming the object that is missing, damaged, or says otherwise
+   *   than the record; `UNSUPPORTED_FORMAT`, `UNAVAILABLE`, `LOCATION`; the signal's reason
+   */
+  async load(record: CheckpointRecord, options: CallOptions = {}): Promise<Snapshot> {
+    const { worldId, incarnationId, root } = record;
+    const state = await this.#load(root, record, options);
+    return Snapshot.atBase({ worldId, incarnationId }, state, tipOf(record), controlOf(record));
+  }
+
+  /**
+   * The state that a marker starts from. No request when it has no root, else as `load`.
+   * @param markerHash SHA-256 of the marker's bytes
+   */
+  async loadStart(
+    marker: Marker,
+    markerHash: string,
+    options: CallOptions = {},
+  ): Promise<Snapshot> {
+    const empty = Snapshot.atStart(marker, markerHash);
+    const { start } = marker;
+    if (start.root === null) return empty;
+    const state = await this.#load(start.root, start, options);
+    return Snapshot.atBase(empty.identity, state, empty.tip, empty.control);
+  }
+
+  /**
+   * The stored version of an inlined entry, verified, out of the packs of the three newest
+   * checkpoints that were loaded; null when none has it. At most two `get`s for each of them, mostly
+   * one in all.
+   * @throws StoreError `INTEGRITY` naming the pack that is damaged; as `load`
+   */
+  readPacked(
+    at: Sequence,
+    storedHash: string,
+    options: CallOptions = {},
+  ): Promise<Uint8Array | null> {
+    return this.#packs.read(at, storedHash, options);
+  }
+
+  async #load(ref: RootRef, expected: Expected, options: CallOptions): Promise<RunsState> {
+    const root = await this.#objects.root(ref, lifeStart(this.#start), options);
+    if (root.sequence !== expected.sequence) {
+      throw integrityError(
+        rootKey(ref),
+        `sequence: ${root.sequence}, the checkpoint is of ${expected.sequence}`,
+      );
+    }
+    const loaded = await this.#runs.load(root, options);
+    const documents = this.#counter.count(loaded.runs);
+    if (documents !== expected.documents) {
+      throw integrityError(
+        rootKey(ref),
+        `runs: of ${documents} documents, the checkpoint has ${expected.documents}`,
+      );
+    }
+    this.#packs.know(root);
+    if (root.sequence >= this.#newest) {
+      this.#newest = root.sequence;
+      this.#runs.keep(loaded);
+    }
+    return new RunsState({ ...loaded, documents, tables: this.#tables });
+  }
+}
