@@ -128,9 +128,8 @@ function followProblem(before: RecordEntry, entry: RecordEntry): string | null {
   const block = before.blocks.at(-1);
   const endsInBlock = block !== undefined && block.first > record;
   const follows = endsInBlock ? followsBlock(block, from) : from === record + 1;
-  // Where all that lies before falls away, so may what was made between.
-  const last = endsInBlock ? rangeEnd(block.first) : record;
-  const isCutOff = from === historyFirst(entry.first) && last < from;
+  // Where all that lies before falls away, so has what was made between.
+  const isCutOff = from === historyFirst(entry.first);
   return follows || isCutOff ? null : `version ${from} does not follow`;
 }
 

@@ -163,7 +163,7 @@ function rowProblem({ blocks, records }: RecordEntry): string | null {
     const nextRecord = records[record];
     const isBlock = nextBlock !== undefined && nextBlock.first < (nextRecord?.version ?? Infinity);
     const version = isBlock ? nextBlock.first : (nextRecord?.version ?? 0);
-    if (before !== null && !follows(before, version, isBlock)) {
+    if (before !== null && !follows(before, version)) {
       const name = isBlock ? `blocks[${block}][0]` : `records[${record}][0]`;
       return `${name}: ${version} does not follow`;
     }
@@ -174,10 +174,8 @@ function rowProblem({ blocks, records }: RecordEntry): string | null {
   return null;
 }
 
-function follows(before: HistoryRef | number, version: number, isBlock: boolean): boolean {
-  if (typeof before === 'number') return version === before + 1;
-  // Two blocks never lie in one range.
-  return followsBlock(before, version) && (!isBlock || version > rangeEnd(before.first));
+function follows(before: HistoryRef | number, version: number): boolean {
+  return typeof before === 'number' ? version === before + 1 : followsBlock(before, version);
 }
 
 /** A range that is complete is closed. */

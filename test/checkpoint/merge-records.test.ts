@@ -180,6 +180,8 @@ describe('merged version records', () => {
       [over(1, 10, 5), over(11, 20, 4)],
       // What was between fell away only where all before does.
       [over(1, 300, 1), over(302, 800, 300)],
+      // All before does, but not the range that retention has entered.
+      [over(1, 10), over(550, 800, 600)],
     ];
     for (const [before, entry] of pairs) {
       const sources = [

@@ -147,6 +147,24 @@ describe('a table', () => {
     }
   });
 
+  test('marks an entry that begins where a block does', () => {
+    for (const more of [-1, 0, 1]) {
+      // Each has 6 + 2 bytes beside its JSON.
+      const half = BLOCK_BYTES / 2 - 8;
+      const lengths = [half, half + more, 20, 20];
+      const entries = lengths.map((length, n) => {
+        return { path: `/${'abcd'[n]}`, json: `"${'z'.repeat(length - 2)}"` };
+      });
+      const { marks } = directoryOf(tableOf(entries));
+      const begins = BLOCK_BYTES + more;
+      const second = more < 0 ? { path: '/d', row: 3, offset: begins + 28 } : null;
+      expect(marks).toEqual([
+        { path: '/a', row: 0, offset: 0 },
+        second ?? { path: '/c', row: 2, offset: begins },
+      ]);
+    }
+  });
+
   test('holds an entry over several blocks', () => {
     const long = `"${'y'.repeat(3 * BLOCK_BYTES)}"`;
     const entries = [
@@ -184,14 +202,15 @@ describe('a table', () => {
 
   test('is followed by another from the same builder, as if that were the first', () => {
     const builder = new TableBuilder('segment', 1);
-    builder.add(utf8('/z'), utf8('{"a":1}'));
-    builder.finish();
-    expect(builder.entries).toBe(0);
+    builder.add(utf8('/z'), utf8(`{"a":"${'x'.repeat(400)}"}`));
+    builder.finish({ columns: COLUMNS });
+    expect([builder.entries, builder.bytes]).toEqual([0, 0]);
     builder.add(utf8('/a'), utf8('{}'));
-    const second = builder.finish();
+    const second = builder.finish({ columns: COLUMNS });
     const alone = new TableBuilder('segment', 1);
     alone.add(utf8('/a'), utf8('{}'));
-    expect(Buffer.compare(second.bytes, alone.finish().bytes)).toBe(0);
+    const { bytes } = alone.finish({ columns: COLUMNS });
+    expect(Buffer.compare(second.bytes, bytes)).toBe(0);
   });
 });
 
