@@ -69,8 +69,9 @@ function markerOf(bytes: Uint8Array, location: string): ReadMarker {
     case 'schema-1':
       throw new StoreError(
         'UNSUPPORTED_FORMAT',
-        `${location} holds a world of schema 1; bucketstore migrate moves it to schema 2`,
-        { details: { object: MARKER_KEY } },
+        `${location} holds world ${head.worldId ?? 'unknown'} in the old format, schema 1: ` +
+          'bucketstore stat and verify look at it, bucketstore migrate moves it to schema 2',
+        { details: { object: MARKER_KEY, schema: 1 } },
       );
     case 'newer':
       throw unsupportedFormat(MARKER_KEY, head.schema, head.format);

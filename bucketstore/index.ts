@@ -28,6 +28,21 @@ export type { Metadata } from './document/metadata.ts';
 export type { Entry } from './log/records.ts';
 export { openWorld } from './open.ts';
 export type { Components, OpenOptions, Settings } from './options.ts';
+export {
+  type ObjectTally,
+  type Schema1Cost,
+  type Schema1Counts,
+  type Schema1Facts,
+  type Schema1Kind,
+  type Schema1Listing,
+  type Schema1Report,
+  type Schema1Requests,
+  type Schema1Told,
+  type StatSchema1Options,
+  statSchema1,
+  type VerifySchema1Options,
+  verifySchema1,
+} from './schema1.ts';
 export type { ListQuery } from './snapshot/listing.ts';
 export type {
   Document,

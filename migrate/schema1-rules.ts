@@ -3,8 +3,11 @@
  * Null when they do; the caller names the object that is to blame.
  */
 import { bodyHash } from '../bucketstore/document/body.ts';
-import { ancestors, pathHash } from '../bucketstore/document/path.ts';
+import { cutTitle, deriveTitle } from '../bucketstore/document/catalog.ts';
+import { metadataEqual } from '../bucketstore/document/metadata.ts';
+import { pathHash } from '../bucketstore/document/path.ts';
 import type { StoredVersion } from '../bucketstore/document/stored.ts';
+import { trimSpace } from '../bucketstore/document/text.ts';
 import type {
   BlockReference,
   Schema1Block,
@@ -13,6 +16,7 @@ import type {
   Schema1Root,
   Schema1Version,
 } from './schema1-records.ts';
+import { Schema1Topology } from './schema1-topology.ts';
 
 /** A root against the entries of all its shards. */
 export function rootCountProblem(root: Schema1Root, entries: number): string | null {
@@ -25,14 +29,10 @@ export function rootCountProblem(root: Schema1Root, entries: number): string | n
  * another. Keeps all of them at once.
  */
 export function topologyProblem(paths: Iterable<string>): string | null {
-  const documents = new Set<string>();
+  const topology = new Schema1Topology();
   for (const path of paths) {
-    if (documents.has(path)) return `${path}: there twice`;
-    documents.add(path);
-  }
-  for (const path of documents) {
-    const above = ancestors(path).find((ancestor) => documents.has(ancestor));
-    if (above !== undefined) return `${path}: lies below the document ${above}`;
+    const problem = topology.add(path, 1);
+    if (problem !== null) return problem;
   }
   return null;
 }
@@ -102,5 +102,27 @@ export function recordStoredProblem(
  */
 export function chainProblem(stored: StoredVersion, before: string | null): string | null {
   if (stored.previousHash === before) return null;
-  return `previous-hash: ${stored.previousHash ?? 'none'}, the version before is ${before ?? 'none'}`;
+  const [found, expected] = [stored.previousHash ?? 'none', before ?? 'none'];
+  return `previous-hash: ${found}, the version before is ${expected}`;
+}
+
+/**
+ * The newest version of a document against the catalog of its entry. A title that is not in the
+ * metadata was derived from the body: old servers kept it whole, with the white space around it.
+ */
+export function tipCatalogProblem(
+  { path, catalog }: Pick<Schema1Entry, 'path' | 'catalog'>,
+  stored: StoredVersion,
+  bytes: Uint8Array,
+): string | null {
+  if (!metadataEqual(stored.metadata, catalog.metadata)) {
+    return `catalog.metadata of ${path}: not that of its newest version`;
+  }
+  const title = deriveTitle(stored.metadata, bytes.subarray(stored.bodyOffset), path);
+  if (bareTitle(title) === bareTitle(catalog.title)) return null;
+  return `catalog.title of ${path}: not that of its newest version`;
+}
+
+function bareTitle(title: string): string {
+  return trimSpace(cutTitle(trimSpace(title)));
 }

@@ -111,6 +111,8 @@ export interface ErrorDetails {
   readonly path?: string;
   /** The object of an integrity error, by key. */
   readonly object?: string;
+  /** UNSUPPORTED_FORMAT: the schema that was found; 1 is the old format, which `migrate` moves. */
+  readonly schema?: number;
   /** CONFLICT: the document's version now; 0 when it is absent. */
   readonly currentVersion?: number;
   /** UNKNOWN_OUTCOME: what `operation(op, after)` is asked with. */

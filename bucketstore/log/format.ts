@@ -19,6 +19,6 @@ export function unsupportedFormat(
   return new StoreError(
     'UNSUPPORTED_FORMAT',
     `${object}: is of ${found}; this version reads schema ${SCHEMA}, format ${FORMAT}`,
-    { details: { object } },
+    { details: { object, schema } },
   );
 }

@@ -1,0 +1,71 @@
+/**
+ * A set of 32-byte names, hashes for instance, in the order in which they were added, without an
+ * object for each: 32 bytes a name and 7 to 14 for finding it.
+ */
+import { assert } from '../bucketstore/base/assert.ts';
+
+export const NAME_BYTES = 32;
+
+/** Names of one piece of memory: what is there never moves. */
+const CHUNK_NAMES = 65_536;
+const SLOTS_MIN = 1024;
+
+export class NameTable {
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  /** Place + 1 of a name, 0 where there is none; as many as a power of two. */
+  #slots = new Uint32Array(SLOTS_MIN);
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds a name that may be there already. Answers its place: names are counted from 0. */
+  add(name: Uint8Array): number {
+    assert(name.length === NAME_BYTES, () => `a name of ${name.length} bytes`);
+    const slot = this.#slotOf(name);
+    const found = this.#slots[slot] ?? 0;
+    if (found > 0) return found - 1;
+    const place = this.#size++;
+    const within = place % CHUNK_NAMES;
+    if (within === 0) this.#chunks.push(Buffer.allocUnsafe(CHUNK_NAMES * NAME_BYTES));
+    this.#chunks.at(-1)?.set(name, within * NAME_BYTES);
+    this.#slots[slot] = place + 1;
+    if (this.#size * 4 > this.#slots.length * 3) this.#grow();
+    return place;
+  }
+
+  /** The place of a name, or −1. */
+  find(name: Uint8Array): number {
+    return (this.#slots[this.#slotOf(name)] ?? 0) - 1;
+  }
+
+  /** The name at a place: a view. */
+  at(place: number): Buffer {
+    const chunk = this.#chunks[Math.floor(place / CHUNK_NAMES)];
+    assert(chunk !== undefined && place < this.#size, () => `no name at ${place}`);
+    const start = (place % CHUNK_NAMES) * NAME_BYTES;
+    return chunk.subarray(start, start + NAME_BYTES);
+  }
+
+  /** The slot that has a name, or the free one where it belongs. */
+  #slotOf(name: Uint8Array): number {
+    const mask = this.#slots.length - 1;
+    // Names are hashes, so any of their bytes spread.
+    let slot =
+      ((name[0] ?? 0) | ((name[1] ?? 0) << 8) | ((name[2] ?? 0) << 16) | ((name[3] ?? 0) << 24)) &
+      mask;
+    for (;;) {
+      const found = this.#slots[slot] ?? 0;
+      if (found === 0 || this.at(found - 1).equals(name)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #grow(): void {
+    this.#slots = new Uint32Array(this.#slots.length * 2);
+    for (let place = 0; place < this.#size; place++) {
+      this.#slots[this.#slotOf(this.at(place))] = place + 1;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/** What a world of schema 1 is, without reading every document. */
+import type { BlobStore } from '../blob/blob.ts';
+import { Problems } from '../bucketstore/log/problems.ts';
+import { baseEntryBytes, schema1Cost } from './schema1-cost.ts';
+import { Schema1Graph } from './schema1-graph.ts';
+import { HEAD_KEY } from './schema1-keys.ts';
+import { listSchema1, type Schema1Listing } from './schema1-listing.ts';
+import { readSchema1Head } from './schema1-reader.ts';
+import type { Schema1Head } from './schema1-records.ts';
+import type { Schema1Counts, Schema1Facts } from './schema1-report.ts';
+
+export interface Schema1StatOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then how far it is. */
+  readonly onProgress?: ((done: Pick<Schema1Counts, 'documents' | 'listed'>) => void) | undefined;
+}
+
+/**
+ * Reads the head, the root and the shards of a world of schema 1, all of them checked, and lists
+ * what lies in the bucket: 258 `get`s, and one list for a thousand objects. Versions and history
+ * blocks are counted as they were listed, so their number is at most that: what nothing refers to
+ * is among them.
+ * @throws StoreError as `readSchema1Head`, damage apart
+ */
+export async function statSchema1Bucket(
+  bucket: BlobStore,
+  { signal, onProgress }: Schema1StatOptions = {},
+): Promise<Schema1Facts> {
+  const problems = new Problems();
+  const head = await tryHead(bucket, signal, problems);
+  const sums = { documents: 0, archived: 0, entryBytes: 0, pathBytes: 0 };
+  let listing: Schema1Listing | null = null;
+  if (head !== null) {
+    const report = (found: { readonly object: string; readonly problem: string }): void => {
+      problems.note(found.object, found.problem);
+    };
+    for await (const { entry } of new Schema1Graph(bucket, head, { signal, report }).entries()) {
+      signal?.throwIfAborted();
+      sums.documents++;
+      if (entry.archived) sums.archived++;
+      sums.entryBytes += baseEntryBytes(entry);
+      sums.pathBytes += Buffer.byteLength(entry.path);
+      if (sums.documents % 1000 === 0) onProgress?.({ documents: sums.documents, listed: 0 });
+    }
+    const onPage = (listed: number): void => onProgress?.({ documents: sums.documents, listed });
+    listing = await listSchema1(bucket, { signal, onPage });
+  }
+  const { documents, archived, entryBytes, pathBytes } = sums;
+  const cost = schema1Cost({
+    documents,
+    entryBytes,
+    pathBytes,
+    versions: listing?.kinds.blob.objects ?? 0,
+    blocks: listing?.kinds.history.objects ?? 0,
+    objects: listing?.objects ?? 0,
+  });
+  return {
+    schema: 1,
+    worldId: head?.worldId ?? null,
+    sequence: head?.sequence ?? null,
+    documents,
+    archived,
+    listing,
+    cost,
+    problems: problems.named,
+    problemCount: problems.count,
+  };
+}
+
+async function tryHead(
+  bucket: BlobStore,
+  signal: AbortSignal | undefined,
+  problems: Problems,
+): Promise<Schema1Head | null> {
+  try {
+    return (await readSchema1Head(bucket, { signal })).head;
+  } catch (error) {
+    problems.noteIntegrity(error, HEAD_KEY);
+    return null;
+  }
+}
