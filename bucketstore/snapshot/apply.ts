@@ -134,7 +134,7 @@ function applyControl(draft: SnapshotDraft, entry: ControlEntry, at: Sequence): 
 }
 
 /** Control state after a control entry, or why the entry cannot follow. */
-function controlAfter(
+export function controlAfter(
   control: ControlState,
   entry: ControlEntry,
   at: Sequence,

@@ -1,0 +1,90 @@
+/** Reads the slots that a compactor takes in: those behind a checkpoint, and those not packed yet. */
+import type { CallOptions } from '../blob/index.ts';
+import { integrityError } from '../bucketstore/base/errors.ts';
+import { readAhead } from '../bucketstore/base/read-ahead.ts';
+import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';
+import type { Log, ReadSlot } from '../bucketstore/log/log.ts';
+import { slotKey } from '../bucketstore/log/names.ts';
+import { SLOT_ENTRIES_MAX } from '../bucketstore/log/records.ts';
+import type { Tip } from '../bucketstore/snapshot/state.ts';
+
+/** What one step takes in at most, so that it ends at the same slot for all that begin where it does. */
+export interface StepBounds {
+  readonly slots: number;
+  readonly bytes: number;
+}
+
+export const STEP_BOUNDS: StepBounds = { slots: 1024, bytes: 33_554_432 };
+
+const READ_AHEAD = 16;
+
+/**
+ * The slots behind a checkpoint, as far as one step goes: to the first slot end at which a bound is
+ * reached, or to `target`. One list for a thousand names, one `get` for each slot.
+ * @throws StoreError `INTEGRITY` naming a slot that is damaged or missing; `UNAVAILABLE`,
+ *   `LOCATION`
+ */
+export async function readStep(
+  log: Log,
+  tip: Tip,
+  target: Sequence,
+  bounds: StepBounds,
+  options: CallOptions,
+): Promise<readonly ReadSlot[]> {
+  const slots: ReadSlot[] = [];
+  let next = sequence(tip.sequence + 1);
+  let bytes = 0;
+  const read = (name: Sequence) => readSlot(log, name, options);
+  for await (const names of log.names(next, options.signal)) {
+    for await (const found of readAhead(names, READ_AHEAD, read)) {
+      const { first } = found.slot;
+      // A name inside the range already covered is a stray of a writer that slept.
+      if (first < next) continue;
+      if (first > next) throw integrityError(slotKey(next), `missing, while ${first} is there`);
+      if (first > target) return slots;
+      slots.push(found);
+      next = sequence(found.slot.last + 1);
+      bytes += found.bytes.byteLength;
+      if (slots.length >= bounds.slots || bytes >= bounds.bytes) return slots;
+    }
+  }
+  return slots;
+}
+
+/**
+ * The slots up to a checkpoint that hold what lies behind `packedThrough`, in order. They are told
+ * by the chain that ends at the checkpoint, backwards, so strays fall away.
+ * @throws StoreError `INTEGRITY` naming a slot that is damaged, or the log when the chain is broken
+ */
+export async function readUnpacked(
+  log: Log,
+  tip: Tip,
+  packedThrough: Sequence,
+  options: CallOptions,
+): Promise<readonly ReadSlot[]> {
+  if (packedThrough >= tip.sequence) return [];
+  const from = sequence(Math.max(2, packedThrough - SLOT_ENTRIES_MAX + 2));
+  const byHash = new Map<string, ReadSlot>();
+  const read = (name: Sequence) => readSlot(log, name, options);
+  for await (const names of log.names(from, options.signal)) {
+    const covered = names.filter((name) => name <= tip.sequence);
+    for await (const found of readAhead(covered, READ_AHEAD, read)) byHash.set(found.hash, found);
+    if (covered.length < names.length) break;
+  }
+  const slots: ReadSlot[] = [];
+  let next = sequence(tip.sequence + 1);
+  for (let hash = tip.hash; next > packedThrough + 1; ) {
+    const found = byHash.get(hash);
+    if (found === undefined) throw integrityError(slotKey(next), 'the slot before it is missing');
+    slots.push(found);
+    next = found.slot.first;
+    hash = found.slot.prev;
+  }
+  return slots.reverse();
+}
+
+async function readSlot(log: Log, name: Sequence, options: CallOptions): Promise<ReadSlot> {
+  const { read } = await log.read(name, { ...options, lane: 'bulk' });
+  if (read === null) throw integrityError(slotKey(name), 'was listed, and is gone');
+  return read;
+}

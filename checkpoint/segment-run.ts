@@ -1,0 +1,67 @@
+/**
+ * Segments out of documents in the order of their paths, entries and columns together. Holds one
+ * segment.
+ */
+import { ColumnsBuilder } from './columns.ts';
+import type { SegmentColumns } from './columns-reader.ts';
+import type { CutSizes } from './cut.ts';
+import { RunBuilder } from './run-builder.ts';
+import type { BuiltTable, TableBuilder } from './table-builder.ts';
+import type { EntryCursor } from './table-entry.ts';
+
+/** Adds the row of the document whose entry was just added. */
+type AddRow = (columns: ColumnsBuilder) => void;
+
+export class SegmentRun {
+  readonly #run: RunBuilder;
+  readonly #onSegment: (segment: BuiltTable) => void;
+  #columns = new ColumnsBuilder();
+  /** The row of an entry that may not have been added yet: a segment may end before it or behind. */
+  #row: AddRow | null = null;
+
+  /**
+   * @param epoch that the segments are written in
+   * @param onSegment told of each segment that is complete, in order
+   * @param sizes the format's; others are for proofs
+   */
+  constructor(epoch: number, onSegment: (segment: BuiltTable) => void, sizes?: CutSizes) {
+    this.#onSegment = onSegment;
+    this.#run = new RunBuilder('segment', epoch, (builder) => this.#end(builder), sizes);
+  }
+
+  /**
+   * Adds a document.
+   * @param path UTF-8
+   * @param json its entry's
+   */
+  add(path: Uint8Array, json: Uint8Array, row: AddRow): void {
+    this.#row = row;
+    this.#run.add(path, json);
+    this.#takeRow();
+  }
+
+  /** Adds the cursor's current entry and the row that its own segment has of it. */
+  copy(cursor: EntryCursor, columns: SegmentColumns): void {
+    const { row } = cursor;
+    this.#row = (own) => own.gather(columns, row);
+    this.#run.copy(cursor);
+    this.#takeRow();
+  }
+
+  /** There are no more: ends the last segment, if there is one. */
+  end(): void {
+    this.#run.end();
+  }
+
+  #end(builder: TableBuilder): void {
+    if (builder.entries > this.#columns.rows) this.#takeRow();
+    const columns = this.#columns;
+    this.#columns = new ColumnsBuilder();
+    this.#onSegment(builder.finish({ columns: columns.finish() }));
+  }
+
+  #takeRow(): void {
+    this.#row?.(this.#columns);
+    this.#row = null;
+  }
+}
