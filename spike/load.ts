@@ -30,7 +30,7 @@ export function measuredSeconds({ endMs, measuredMs, signal }: Period, nowMs: nu
   return Math.round(Math.max(lastMs - measuredMs, 0)) / 1000;
 }
 
-const BURST_MAX = 64;
+const BURST_MAX = 512;
 
 /** Does one thing that was due at `dueMs`; never rejects. */
 export type Act = (dueMs: number) => Promise<void>;

@@ -23,6 +23,11 @@ export interface Clock {
    * Without it `sleep` is used, which costs an abort signal for each request and bucket call.
    */
   after?(ms: number, act: () => void): () => void;
+  /**
+   * Resolves when everything else that is due has had its turn: for work that would hold the thread
+   * for long. Without it such work goes on at once.
+   */
+  turn?(): Promise<void>;
 }
 
 /** The machine's clock. */
@@ -51,6 +56,7 @@ export const systemClock: Clock = {
     const timer = setTimeout(act, ms);
     return () => clearTimeout(timer);
   },
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
 /** A reason of our own: without one, each abort would build an exception with a stack. */

@@ -44,6 +44,8 @@ export interface CommitLoopSettings {
 
 /** Batches that may be built ahead of the slot that is being created. */
 const BATCHES_AHEAD = 2;
+/** Members built without a break: so long, and no longer, do all others wait for the thread. */
+const BUILT_AT_ONCE = 32;
 /** Steps of promises after which a member is taken to wait for something outside. */
 const STEPS_MAX = 64;
 
@@ -163,7 +165,8 @@ export class CommitLoop {
   }
 
   async #build(): Promise<void> {
-    while (!this.#parts.ended.aborted) {
+    for (let built = 1; !this.#parts.ended.aborted; built++) {
+      if (built % BUILT_AT_ONCE === 0) await this.#parts.clock.turn?.();
       this.#follow();
       const ahead = this.#ahead;
       if (this.#isFull()) return;
