@@ -71,8 +71,7 @@ function beyond(base: Sequence, through: Sequence, sizes: PlanSizes): readonly I
   let after = base;
   while (after < through) {
     const left = through - after;
-    const length =
-      after < counted ? Math.min(counted - after, left) : lengthAt(after - counted, left, sizes);
+    const length = after < counted ? Math.min(counted - after, left) : longest(left, sizes);
     const end = sequence(after + length);
     runs.push({ after, through: end });
     after = end;
@@ -80,10 +79,13 @@ function beyond(base: Sequence, through: Sequence, sizes: PlanSizes): readonly I
   return runs;
 }
 
-/** The longest run that starts `offset` after what is counted from and takes at most `left`. */
-function lengthAt(offset: number, left: number, { unit, factor }: PlanSizes): number {
+/**
+ * The length of the next run when `left` is not yet cut. It starts at a multiple of that: what was
+ * cut before it, counted from A, are runs of this length and of longer ones.
+ */
+function longest(left: number, { unit, factor }: PlanSizes): number {
   if (left < unit) return left;
   let length = unit;
-  while (length * factor <= left && offset % (length * factor) === 0) length *= factor;
+  while (length * factor <= left) length *= factor;
   return length;
 }

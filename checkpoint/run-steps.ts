@@ -78,7 +78,7 @@ function stepOf<Run extends Interval>(
 ): RunStep<Run> {
   if (built.runs.length > 0) assertCovered(built.sequence, runs, interval);
   const [only] = runs;
-  if (only !== undefined && runs.length === 1 && isSameInterval(only, interval)) {
+  if (only !== undefined && isSameInterval(only, interval)) {
     return { kind: 'kept', run: only };
   }
   return { kind: 'merged', interval, runs, slots: slotsOf(built.sequence, interval) };

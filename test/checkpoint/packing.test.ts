@@ -16,7 +16,7 @@ import {
 import { SeededRandom } from '../support/seeded-random.ts';
 
 describe('the units to pack', () => {
-  test('cover all up to the last multiple of the unit, each ending at one and holding no other', () => {
+  test('cover all up to the last multiple of the unit, and each ends at the next one', () => {
     const problems: unknown[] = [];
     for (let unit = 2; unit <= 8; unit++) {
       for (let from = 1; from <= 3 * unit; from++) {

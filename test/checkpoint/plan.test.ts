@@ -9,7 +9,13 @@ import { describe, expect, test } from 'vitest';
 import { InvariantError } from '../../bucketstore/base/assert.ts';
 import { type Sequence, sequence } from '../../bucketstore/base/sequence.ts';
 import { basePositionsThrough } from '../../checkpoint/base-positions.ts';
-import { type Interval, multipleFrom, type PlanSizes } from '../../checkpoint/interval.ts';
+import {
+  type Interval,
+  intervalText,
+  isSameInterval,
+  multipleFrom,
+  type PlanSizes,
+} from '../../checkpoint/interval.ts';
 import { planRecords, planRuns } from '../../checkpoint/plan.ts';
 import { planSteps, type RunStep } from '../../checkpoint/run-steps.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -335,11 +341,28 @@ function lengthsOverlap(intervals: readonly (readonly number[])[]): boolean {
     });
 }
 
-describe('`planSteps()`', () => {
-  const run = (after: number, through: number): Interval => ({
-    after: after === 0 ? 0 : sequence(after),
-    through: sequence(through),
+const run = (after: number, through: number): Interval => ({
+  after: after === 0 ? 0 : sequence(after),
+  through: sequence(through),
+});
+
+describe('intervals', () => {
+  test('are the same when both ends are', () => {
+    const others = [run(4, 9), run(4, 8), run(5, 9), run(0, 9)];
+    expect(others.map((other) => isSameInterval(run(4, 9), other))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
+
+  test('are named half open', () => {
+    expect(intervalText(run(0, 9))).toBe('(0, 9]');
+  });
+});
+
+describe('`planSteps()`', () => {
   const built = (at: number, ...runs: Interval[]) => ({ sequence: sequence(at), runs });
 
   test('makes an empty base of a life that started with nothing', () => {
