@@ -12,7 +12,7 @@ import { assert } from '../bucketstore/base/assert.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { compareBytes, type EntryCursor } from './table-entry.ts';
 
-/** `entry`: stands on one; `hungry`: needs a table of the run `hungry`; `done`: there is no more. */
+/** `entry`: stands on one; `hungry`: needs a table of the run `hungry`; `done`: no more entries. */
 export type MergeStep = 'entry' | 'hungry' | 'done';
 
 /** One run, table by table. */

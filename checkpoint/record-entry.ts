@@ -50,7 +50,7 @@ export interface RecordEntry {
 }
 
 /** JSON of an entry at most, bytes: a document of 700 million versions has that. */
-export const RECORD_ENTRY_BYTES_MAX = 268_435_456;
+const RECORD_ENTRY_BYTES_MAX = 268_435_456;
 
 /**
  * The JSON of an entry, UTF-8. A pure function.

@@ -10,7 +10,7 @@
  * and last entry, `bytes` is the length of the object and `hash` its SHA-256, `entries` their
  * number and in all. An interval in which nothing changed has no objects.
  *
- * VALIDITY. Exactly these fields; the interval is not empty; tables have entries, are not of a later
+ * VALIDITY. Exactly these fields; the interval is not empty; tables have entries, are of no later
  * epoch than the manifest, and their paths are disjoint and ascend; the numbers of entries add up.
  *
  * READER. The root names it by interval, epoch and hash. A path is in the one table whose first and

@@ -41,7 +41,7 @@ export function drawEntries(
 }
 
 /** JSON of 2 bytes to so many. */
-export function drawJson(random: SeededRandom, bytesMax: number): string {
+function drawJson(random: SeededRandom, bytesMax: number): string {
   const length = random.integer(bytesMax - 8);
   return length === 0 ? '{}' : `{"x":"${String(random.integer(10)).repeat(length)}"}`;
 }

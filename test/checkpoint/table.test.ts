@@ -233,7 +233,7 @@ describe('damage to a table', () => {
     }
   });
 
-  test('of any byte is found by whoever reads its directory, or the block that has the byte', () => {
+  test('of any byte is found by whoever reads its directory, or the block that has it', () => {
     const directory = directoryOf(table);
     const { length } = table.ref.directory;
     for (let at = 0; at < table.bytes.length; at++) {
