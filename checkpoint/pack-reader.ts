@@ -41,8 +41,8 @@ export class PackReader {
     const asked = new Set<string>();
     for (const { packs } of this.#roots) {
       const ref = findPack(packs, at);
-      if (ref === undefined || asked.has(ref.hash)) continue;
-      asked.add(ref.hash);
+      if (ref === undefined || asked.has(packKey(ref))) continue;
+      asked.add(packKey(ref));
       const bytes = await this.#readFrom(ref, at, storedHash, options);
       if (bytes !== null) return bytes;
     }
