@@ -92,102 +92,15 @@ export function varintBytes(value: number): number {
   return value < 0x1000_0000 ? 4 : 5;
 }
 
-/** Bytes that grow. */
-export class ByteSink {
-  #bytes: Buffer;
-  #length = 0;
-
-  constructor(capacity = 256) {
-    this.#bytes = Buffer.allocUnsafeSlow(capacity);
+/** Writes a varint of 32 bits at most, and gives where it ends. */
+export function writeVarint(bytes: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes[end++] = (rest & 0x7f) | 0x80;
+    // No shift: that would take the highest bit for a sign.
+    rest = Math.floor(rest / 0x80);
   }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  byte(value: number): void {
-    this.#room(1);
-    this.#bytes[this.#length++] = value;
-  }
-
-  /** @param value of 32 bits at most */
-  varint(value: number): void {
-    this.#room(5);
-    let rest = value;
-    while (rest >= 0x80) {
-      this.#bytes[this.#length++] = (rest & 0x7f) | 0x80;
-      rest = Math.floor(rest / 0x80);
-    }
-    this.#bytes[this.#length++] = rest;
-  }
-
-  /** Appends `source[start, end)`. */
-  append(source: Uint8Array, start = 0, end: number = source.length): void {
-    const length = end - start;
-    this.#room(length);
-    // A call costs more than a few bytes do.
-    if (length < 24) {
-      for (let i = 0; i < length; i++) this.#bytes[this.#length + i] = source[start + i] ?? 0;
-    } else {
-      this.#bytes.set(source.subarray(start, end), this.#length);
-    }
-    this.#length += length;
-  }
-
-  /** Appends well-formed text as UTF-8, and gives its length in bytes. */
-  text(text: string): number {
-    this.#room(text.length * 3);
-    const length = this.#bytes.write(text, this.#length);
-    this.#length += length;
-    return length;
-  }
-
-  /** A copy of what was appended, no longer than that. */
-  take(): Buffer {
-    const bytes = Buffer.allocUnsafeSlow(this.#length);
-    this.#bytes.copy(bytes, 0, 0, this.#length);
-    return bytes;
-  }
-
-  #room(more: number): void {
-    const needed = this.#length + more;
-    if (needed <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
-    this.#bytes.copy(grown, 0, 0, this.#length);
-    this.#bytes = grown;
-  }
-}
-
-/** Numbers of 32 bits without sign that grow. */
-export class NumberSink {
-  #numbers: Uint32Array<ArrayBuffer> = new Uint32Array(64);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  push(value: number): void {
-    if (this.#length === this.#numbers.length) this.#grow(this.#length + 1);
-    this.#numbers[this.#length++] = value;
-  }
-
-  append(values: Uint32Array): void {
-    if (this.#length + values.length > this.#numbers.length) {
-      this.#grow(this.#length + values.length);
-    }
-    this.#numbers.set(values, this.#length);
-    this.#length += values.length;
-  }
-
-  /** A copy of what was pushed, no longer than that. */
-  take(): Uint32Array {
-    return this.#numbers.slice(0, this.#length);
-  }
-
-  #grow(needed: number): void {
-    const grown = new Uint32Array(Math.max(needed, this.#numbers.length * 2));
-    grown.set(this.#numbers.subarray(0, this.#length));
-    this.#numbers = grown;
-  }
+  bytes[end++] = rest;
+  return end;
 }

@@ -34,8 +34,9 @@ import { formatDecimal } from '../bucketstore/document/decimal.ts';
 import { importanceOf, type Metadata, splitTags } from '../bucketstore/document/metadata.ts';
 import { lowerCase, splitSpace } from '../bucketstore/document/text.ts';
 import type { DocumentState } from '../bucketstore/snapshot/state.ts';
-import { ByteSink, bytesOfNumbers, NumberSink, widthFor } from './column-bytes.ts';
+import { bytesOfNumbers, widthFor } from './column-bytes.ts';
 import { ARCHIVED, COLUMN_NAMES, type ColumnName, HIDDEN } from './column-names.ts';
+import { ByteSink, NumberSink } from './column-sinks.ts';
 import { importanceAt, modifiedAt, type SegmentColumns } from './columns-reader.ts';
 import { kindOfPath } from './path-bytes.ts';
 import { PathListBuilder } from './path-list.ts';
@@ -50,7 +51,7 @@ export function pairHash(key: string, value: string): number {
 }
 
 /** The distinct hashes of all pairs, ascending. */
-export function pairHashes(metadata: Metadata | null): Uint32Array {
+function pairHashes(metadata: Metadata | null): Uint32Array {
   if (metadata === null) return new Uint32Array();
   const hashes = new Set<number>();
   for (const key of Object.keys(metadata)) hashes.add(pairHash(key, metadata[key] ?? ''));
@@ -102,7 +103,7 @@ export class ColumnsBuilder {
     this.#addPath(bytes, bytes.length);
     this.#flags.byte((archived ? ARCHIVED : 0) | (kind === 'hidden' ? HIDDEN : 0));
     this.#addVersion(current.version, first, current.modified);
-    this.#bodies.append(Buffer.from(current.bodyHash, 'hex'));
+    this.#bodies.hex(current.bodyHash);
     this.#importances.push(importanceOf(catalog.metadata));
     this.#titleLengths.push(this.#titles.text(catalog.title));
     this.#words.add(row, titleWords(catalog.title));

@@ -5,8 +5,9 @@
 import { NEWLINE } from '../bucketstore/base/ascii.ts';
 import { PATH_BYTES_MAX } from '../bucketstore/document/path.ts';
 import { isUtf8 } from '../bucketstore/document/text.ts';
-import { bufferOf, NumberSink, varintAt, varintBytes } from './column-bytes.ts';
+import { bufferOf, varintAt, varintBytes } from './column-bytes.ts';
 import { HIDDEN } from './column-names.ts';
+import { NumberSink } from './column-sinks.ts';
 import { kindOfPath } from './path-bytes.ts';
 import { BLOCK_PATHS, PathList } from './path-list.ts';
 import { WordList } from './word-list.ts';

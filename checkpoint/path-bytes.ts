@@ -3,7 +3,7 @@ import { DELETE, DOT, SLASH, TAB } from '../bucketstore/base/ascii.ts';
 import { PATH_BYTES_MAX } from '../bucketstore/document/path.ts';
 import { isUtf8 } from '../bucketstore/document/text.ts';
 
-/** What `PathBytes` says: no document path, or one without or with a hidden segment. */
+/** No document path, or one without or with a hidden segment. */
 export type PathKind = 'invalid' | 'plain' | 'hidden';
 
 const HIDDEN_NAME: Uint8Array = Buffer.from('versions');

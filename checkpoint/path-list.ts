@@ -12,7 +12,8 @@
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { PATH_BYTES_MAX } from '../bucketstore/document/path.ts';
-import { ByteSink, NumberSink, varintAt, varintBytes } from './column-bytes.ts';
+import { varintAt, varintBytes } from './column-bytes.ts';
+import { ByteSink, NumberSink } from './column-sinks.ts';
 
 /** Paths of a block. */
 export const BLOCK_PATHS = 16;
@@ -214,8 +215,8 @@ export class PathListBuilder {
     return this.#sink.take();
   }
 
-  /** The list. */
-  finish(): PathList {
-    return new PathList(this.#count, this.#sink.take(), this.#blocks.take());
+  /** The list, to read, in steps. */
+  *finishing(): Generator<undefined, PathList> {
+    return new PathList(this.#count, yield* this.#sink.taking(), this.#blocks.take());
   }
 }

@@ -1,17 +1,19 @@
 /**
- * Makes a run's column set of its segments' columns. Holds of a segment, once it has been appended,
- * its words and tags and nothing else: these are merged at the end.
+ * Makes a run's column set of its segments' columns, in steps of some milliseconds: a segment is
+ * one, and what is left when all have come can be done in steps too. Keeps no view of a segment.
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
-import { HASH_BYTES } from './body-index.ts';
-import { ByteSink, NumberSink, newNumbers, widthFor } from './column-bytes.ts';
-import { importanceAt, type SegmentColumns } from './columns-reader.ts';
+import { BodyIndex, HASH_BYTES } from './body-index.ts';
+import { newNumbers, widthFor } from './column-bytes.ts';
+import { ARCHIVED } from './column-names.ts';
+import { atOnce, ByteSink, NumberSink } from './column-sinks.ts';
+import type { SegmentColumns } from './columns-reader.ts';
 import { AncestorWatch } from './path-bytes.ts';
 import { PathListBuilder } from './path-list.ts';
 import { ResidentColumns, type ResidentParts } from './resident.ts';
 import { PairList, Spans, TextList } from './spans.ts';
-import { mergeWordLists, type WordListPart } from './word-list-builder.ts';
+import { WordMerge } from './word-merge.ts';
 
 export class ResidentBuilder {
   readonly #rows: number;
@@ -21,15 +23,17 @@ export class ResidentBuilder {
   readonly #firsts: Uint32Array;
   readonly #flags: Uint8Array;
   readonly #bodies: Uint8Array;
-  readonly #importances: Float64Array;
+  /** Distinct values, and of each row the number of its own. */
+  readonly #values = new Map<number, number>();
+  readonly #importances: Uint32Array;
   readonly #modified: Uint32Array;
   readonly #modifiedHigh: Uint8Array;
   readonly #titleLengths: Uint16Array;
   readonly #titles = new ByteSink();
   readonly #pairCounts: Uint8Array;
   readonly #pairs = new NumberSink();
-  readonly #words: WordListPart[] = [];
-  readonly #tags: WordListPart[] = [];
+  readonly #words = new WordMerge();
+  readonly #tags = new WordMerge();
 
   /** @param rows documents of the run, as its manifest says */
   constructor(rows: number) {
@@ -38,7 +42,7 @@ export class ResidentBuilder {
     this.#firsts = new Uint32Array(rows);
     this.#flags = new Uint8Array(rows);
     this.#bodies = new Uint8Array(rows * HASH_BYTES);
-    this.#importances = new Float64Array(rows);
+    this.#importances = new Uint32Array(rows);
     this.#modified = new Uint32Array(rows);
     this.#modifiedHigh = new Uint8Array(rows);
     this.#titleLengths = new Uint16Array(rows);
@@ -61,40 +65,53 @@ export class ResidentBuilder {
     this.#firsts.set(columns.firsts, firstRow);
     this.#flags.set(columns.flags, firstRow);
     this.#bodies.set(columns.bodies, firstRow * HASH_BYTES);
-    for (let row = 0; row < rows; row++) {
-      this.#importances[firstRow + row] = importanceAt(columns, row);
-    }
+    this.#appendImportances(columns, firstRow);
     this.#modified.set(columns.modified, firstRow);
     this.#modifiedHigh.set(columns.modifiedHigh, firstRow);
     this.#titleLengths.set(titles.spans.lengths, firstRow);
     this.#titles.append(titles.texts);
     this.#pairCounts.set(pairs.spans.lengths, firstRow);
     this.#pairs.append(pairs.hashes);
-    this.#words.push({ list: columns.words.copy(), firstRow });
-    this.#tags.push({ list: columns.tags.copy(), firstRow });
+    this.#words.append(columns.words, firstRow);
+    this.#tags.append(columns.tags, firstRow);
+  }
+
+  /** `finishing` at once. */
+  finish(): ResidentColumns {
+    return atOnce(this.finishing());
   }
 
   /**
-   * The column set. Nothing is appended after this.
+   * The column set, in steps; nothing is appended after this.
    * @throws InvariantError while rows are missing
    */
-  finish(): ResidentColumns {
+  *finishing(): Generator<undefined, ResidentColumns> {
     const rows = this.#paths.count;
     assert(rows === this.#rows, () => `${rows} of ${this.#rows} documents of a run`);
+    const flags = this.#flags;
+    const words = yield* this.#words.finish();
+    const tags = yield* this.#tags.finish();
+    const bodyIndex = yield* BodyIndex.make(this.#bodies, (row) => {
+      return ((flags[row] ?? 0) & ARCHIVED) === 0;
+    });
+    const paths = yield* this.#paths.finishing();
+    const titles = new TextList(new Spans(this.#titleLengths), yield* this.#titles.taking());
+    const pairs = new PairList(new Spans(this.#pairCounts), yield* this.#pairs.taking());
     const isLate = this.#modifiedHigh.some((high) => high !== 0);
     return new ResidentColumns({
-      paths: this.#paths.finish(),
+      paths,
       versions: this.#versions,
       firsts: this.#firsts,
-      flags: this.#flags,
+      flags,
       bodies: this.#bodies,
+      bodyIndex,
       ...this.#placedImportances(),
       modified: this.#modified,
       modifiedHigh: isLate ? this.#modifiedHigh : new Uint8Array(),
-      titles: new TextList(new Spans(this.#titleLengths), this.#titles.take()),
-      words: mergeWordLists(this.#words),
-      tags: mergeWordLists(this.#tags),
-      pairs: new PairList(new Spans(this.#pairCounts), this.#pairs.take()),
+      titles,
+      words,
+      tags,
+      pairs,
     });
   }
 
@@ -111,12 +128,29 @@ export class ResidentBuilder {
     }
   }
 
+  #appendImportances(
+    { rows, importances, importanceValues }: SegmentColumns,
+    firstRow: number,
+  ): void {
+    const numbers = importanceValues.map((value) => {
+      const number = this.#values.get(value) ?? this.#values.size;
+      this.#values.set(value, number);
+      return number;
+    });
+    for (let row = 0; row < rows; row++) {
+      this.#importances[firstRow + row] = numbers[importances[row] ?? 0] ?? 0;
+    }
+  }
+
   #placedImportances(): Pick<ResidentParts, 'importanceValues' | 'importances'> {
-    const importanceValues = [...new Set(this.#importances)].sort((a, b) => a - b);
-    const places = new Map(importanceValues.map((value, place) => [value, place]));
-    const importances = newNumbers(widthFor(importanceValues.length), this.#rows);
+    const importanceValues = [...this.#values.keys()].sort((a, b) => a - b);
+    const places = new Uint32Array(importanceValues.length);
+    for (const [place, value] of importanceValues.entries()) {
+      places[this.#values.get(value) ?? 0] = place;
+    }
+    const importances = newNumbers(widthFor(places.length), this.#rows);
     for (let row = 0; row < this.#rows; row++) {
-      importances[row] = places.get(this.#importances[row] ?? 0) ?? 0;
+      importances[row] = places[this.#importances[row] ?? 0] ?? 0;
     }
     return { importanceValues, importances };
   }

@@ -6,7 +6,7 @@
  * A document may be in several runs, of which the newest tells. So every question that is about the
  * world, not the run, takes `hides`: the rows that a newer run or the log since has superseded.
  */
-import { BodyIndex, HASH_BYTES } from './body-index.ts';
+import { type BodyIndex, HASH_BYTES } from './body-index.ts';
 import type { Numbers } from './column-bytes.ts';
 import { ARCHIVED, HIDDEN } from './column-names.ts';
 import { importanceAt, modifiedAt } from './columns-reader.ts';
@@ -24,6 +24,7 @@ export interface ResidentParts {
   readonly firsts: Uint32Array;
   readonly flags: Uint8Array;
   readonly bodies: Uint8Array;
+  readonly bodyIndex: BodyIndex;
   readonly importanceValues: readonly number[];
   readonly importances: Numbers;
   readonly modified: Uint32Array;
@@ -57,7 +58,7 @@ export class ResidentColumns {
     this.tags = parts.tags;
     this.pairs = parts.pairs;
     this.#parts = parts;
-    this.#bodies = new BodyIndex(parts.bodies, (row) => !this.archived(row));
+    this.#bodies = parts.bodyIndex;
   }
 
   /** Bytes that it keeps in memory. */

@@ -1,10 +1,10 @@
 /**
- * Makes word lists: from rows that come one by one, with words as text or as another list has them,
- * and from whole lists. Which way a word came does not show in the bytes (I4).
+ * Makes a word list of rows that come one by one, with words as text or as another list has them.
+ * Which way a word came does not show in the bytes (I4).
  */
 import { NEWLINE } from '../bucketstore/base/ascii.ts';
-import { ByteSink, NumberSink } from './column-bytes.ts';
-import { WordList } from './word-list.ts';
+import { ByteSink, NumberSink } from './column-sinks.ts';
+import type { WordList } from './word-list.ts';
 import { compareWords, orderWords } from './word-order.ts';
 
 /** The two columns of a list. */
@@ -57,18 +57,15 @@ export class WordListBuilder {
     const order = orderWords(words, offsets);
     const ranks = ranksOf(words, offsets, order);
     const [starts, rows] = groupByRank(this.#uses.take(), this.#rows.take(), ranks);
-    const writer = new WordListWriter();
-    let rank = -1;
-    for (const word of order) {
-      if (ranks[word] === rank) continue;
-      rank++;
-      const end = starts[rank + 1] ?? 0;
-      const start = starts[rank] ?? 0;
-      writer.begin(end - start);
-      writer.words.append(words, offsets[word], offsets[word + 1]);
-      for (let i = start; i < end; i++) writer.row(rows[i] ?? 0);
+    const sorted = new ByteSink();
+    const sortedRows = new ByteSink();
+    for (const [i, word] of order.entries()) {
+      const rank = ranks[word] ?? 0;
+      if (i > 0 && ranks[order[i - 1] ?? 0] === rank) continue;
+      sorted.append(words, offsets[word], offsets[word + 1]);
+      appendRows(sortedRows, rows, starts[rank] ?? 0, starts[rank + 1] ?? 0);
     }
-    return writer.columns();
+    return { words: sorted.take(), rows: sortedRows.take() };
   }
 
   #numberOf(word: string): number {
@@ -100,89 +97,14 @@ export class WordListBuilder {
   }
 }
 
-/** One of several lists whose rows follow one another. */
-export interface WordListPart {
-  readonly list: WordList;
-  /** The row that its own row 0 becomes. */
-  readonly firstRow: number;
-}
-
-/** One list of several, which come in the order of their rows. */
-export function mergeWordLists(parts: readonly WordListPart[]): WordList {
-  const sink = new ByteSink();
-  const offsets = new NumberSink();
-  const owners = new NumberSink();
-  const firstWords: number[] = [];
-  for (const [owner, { list }] of parts.entries()) {
-    firstWords.push(offsets.length);
-    for (let word = 0; word < list.size; word++) {
-      offsets.push(sink.length);
-      owners.push(owner);
-      list.copyWord(word, sink);
-    }
-  }
-  offsets.push(sink.length);
-  return merged(parts, firstWords, owners.take(), sink.take(), offsets.take());
-}
-
-function merged(
-  parts: readonly WordListPart[],
-  firstWords: readonly number[],
-  owners: Uint32Array,
-  bytes: Uint8Array,
-  offsets: Uint32Array,
-): WordList {
-  const order = orderWords(bytes, offsets);
-  const writer = new WordListWriter();
-  let end: number;
-  for (let start = 0; start < order.length; start = end) {
-    const word = order[start] ?? 0;
-    end = start + 1;
-    while (end < order.length && compareWords(bytes, offsets, word, order[end] ?? 0) === 0) end++;
-    // Equal words are in the order of their lists, and so are their rows.
-    const same = Array.from(order.subarray(start, end), (number) => {
-      const owner = owners[number] ?? 0;
-      return { part: parts[owner], index: number - (firstWords[owner] ?? 0) };
-    });
-    writer.begin(same.reduce((sum, { part, index }) => sum + (part?.list.count(index) ?? 0), 0));
-    writer.words.append(bytes, offsets[word], offsets[word + 1]);
-    for (const { part, index } of same) {
-      part?.list.visit(index, (row) => writer.row(part.firstRow + row));
-    }
-  }
-  return writer.finish();
-}
-
-/** A list in the making: words in order, each with its rows in order. */
-class WordListWriter {
-  readonly words: ByteSink = new ByteSink();
-  readonly #rows = new ByteSink();
-  readonly #offsets = new NumberSink();
-  readonly #starts = new NumberSink();
-  #last = 0;
-
-  /** Begins a word, whose bytes and newline the caller appends to `words`. */
-  begin(count: number): void {
-    this.#offsets.push(this.words.length);
-    this.#starts.push(this.#rows.length);
-    this.#rows.varint(count);
-    this.#last = 0;
-  }
-
-  row(row: number): void {
-    this.#rows.varint(row - this.#last);
-    this.#last = row;
-  }
-
-  columns(): WordColumns {
-    return { words: this.words.take(), rows: this.#rows.take() };
-  }
-
-  finish(): WordList {
-    this.#offsets.push(this.words.length);
-    this.#starts.push(this.#rows.length);
-    const { words, rows } = this.columns();
-    return new WordList(words, this.#offsets.take(), rows, this.#starts.take());
+/** Appends how many rows there are in `[start, end)`, and them. */
+function appendRows(sink: ByteSink, rows: Uint32Array, start: number, end: number): void {
+  sink.varint(end - start);
+  let last = 0;
+  for (let i = start; i < end; i++) {
+    const row = rows[i] ?? 0;
+    sink.varint(row - last);
+    last = row;
   }
 }
 

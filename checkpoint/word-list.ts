@@ -9,13 +9,21 @@
  * leave: what is looked for has no newline either.
  */
 import { NEWLINE } from '../bucketstore/base/ascii.ts';
-import { type ByteSink, varintAt, varintBytes } from './column-bytes.ts';
+import { varintAt, varintBytes } from './column-bytes.ts';
+import type { ByteSink } from './column-sinks.ts';
 
 /** Which words each row has: the same as a `WordList`, the other way round. */
 export interface WordsByRow {
   /** Row r has `words[starts[r], starts[r + 1])`, ascending. */
   readonly starts: Uint32Array;
   readonly words: Uint32Array;
+}
+
+/** How many rows have a word, the first of them, and the last. */
+export interface RowsOfWord {
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Immutable. Words are numbered from 0 in byte order. */
@@ -118,15 +126,27 @@ export class WordList {
     return this.#byRow;
   }
 
-  /** The same list with bytes of its own: lets go of those that it was read from. */
-  copy(): WordList {
-    const [bytes, rows] = [Buffer.from(this.#bytes), this.#rows.slice()];
-    return new WordList(bytes, this.#offsets, rows, this.#starts);
-  }
-
   /** Appends a word's bytes, its newline included. */
   copyWord(index: number, sink: ByteSink): void {
     sink.append(this.#bytes, this.#offsets[index], this.#offsets[index + 1]);
+  }
+
+  /** Appends the bytes of a word's rows after the first one. */
+  copyRest(index: number, sink: ByteSink): RowsOfWord {
+    let at = this.#starts[index] ?? 0;
+    const count = varintAt(this.#rows, at);
+    at += varintBytes(count);
+    const first = varintAt(this.#rows, at);
+    at += varintBytes(first);
+    const end = this.#starts[index + 1] ?? 0;
+    sink.append(this.#rows, at, end);
+    let last = first;
+    while (at < end) {
+      const distance = varintAt(this.#rows, at);
+      at += varintBytes(distance);
+      last += distance;
+    }
+    return { count, first, last };
   }
 
   #end(index: number): number {

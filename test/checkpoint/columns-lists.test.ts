@@ -7,14 +7,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  ByteSink,
   bytesOfNumbers,
-  NumberSink,
   numbersOfBytes,
   varintAt,
   varintBytes,
   widthFor,
 } from '../../checkpoint/column-bytes.ts';
+import { atOnce, ByteSink, NumberSink } from '../../checkpoint/column-sinks.ts';
 import { PathListBuilder } from '../../checkpoint/path-list.ts';
 import { WordListBuilder } from '../../checkpoint/word-list-builder.ts';
 import { orderWords } from '../../checkpoint/word-order.ts';
@@ -69,7 +68,7 @@ describe('a `PathList`', () => {
         paths.sort(Buffer.compare);
         const builder = new PathListBuilder();
         for (const path of paths) expect(builder.append(path, path.length)).toBeGreaterThan(-1);
-        const list = builder.finish();
+        const list = atOnce(builder.finishing());
         const cursor = list.cursor();
         for (const [row, path] of paths.entries()) {
           expect(list.search(path)).toBe(row);
@@ -91,7 +90,7 @@ describe('a `PathList`', () => {
     const builder = new PathListBuilder();
     const paths = Array.from({ length: 100 }, (_, i) => `/${'d'.repeat(i * 40)}${i + 100}`).sort();
     for (const path of paths) builder.append(Buffer.from(path), path.length);
-    const list = builder.finish();
+    const list = atOnce(builder.finishing());
     for (let i = 0; i < 300; i++) expect(list.at((i * 37) % 100)).toBe(paths[(i * 37) % 100]);
     expect(() => list.at(100)).toThrow('row 100 of 100');
   });

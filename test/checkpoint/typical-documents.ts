@@ -44,9 +44,10 @@ export function typicalDocuments(seed: number, count: number): DocumentState[] {
     const [a = 0, b = 0, c = 0, d = 0, ...rest] = draws;
     const texts = rest.map((draw) => frequent(words, draw));
     const title = texts.slice(0, 3 + (a % 5)).join(' ');
+    const name = texts.slice(0, 3).join('-');
     const version = 1 + Math.floor((b / 0x1_0000) ** 4 * 200);
     return {
-      path: `${directories[(a * 7 + b) % directories.length]}/${title.replace(/ /g, '-')}-${i}.md`,
+      path: `${directories[(a * 7 + b) % directories.length]}/${name}-${i}.md`,
       current: {
         version,
         storedHash: sha256Hex(bodyHash),
