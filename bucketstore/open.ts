@@ -1,4 +1,5 @@
 /** The composition root: the only place where all layers meet. */
+
 import {
   type BlobStore,
   decorateBucket,
@@ -6,6 +7,9 @@ import {
   openDriver,
   parseLocation,
 } from '../blob/index.ts';
+import { Compactor } from '../checkpoint/compactor.ts';
+import { CheckpointLoader } from '../checkpoint/load.ts';
+import { lifeStart } from '../checkpoint/root.ts';
 import { integrityError, StoreError } from './base/errors.ts';
 import { createLimit } from './base/limit.ts';
 import { isUuid } from './base/uuid.ts';
@@ -13,13 +17,7 @@ import { Committer } from './commit/committer.ts';
 import { Operations } from './commit/operations.ts';
 import { recall } from './commit/recall.ts';
 import { Turns } from './commit/turns.ts';
-import {
-  assertEmpty,
-  assertEmptyStart,
-  createWorld,
-  type ReadMarker,
-  readMarker,
-} from './genesis.ts';
+import { assertEmpty, createWorld, type ReadMarker, readMarker } from './genesis.ts';
 import { Checkpoints } from './log/checkpoints.ts';
 import { bucketFailure } from './log/failure.ts';
 import { Log } from './log/log.ts';
@@ -36,7 +34,6 @@ import {
 import { BodyReader } from './snapshot/body-reader.ts';
 import { Follower } from './snapshot/follower.ts';
 import { type LoadParts, load } from './snapshot/load.ts';
-import { Snapshot } from './snapshot/snapshot.ts';
 import { World, type WorldParts } from './world.ts';
 
 /**
@@ -153,14 +150,16 @@ async function openReplica(
   { bucket, release, isReleased }: OpenedBucket,
   found: ReadMarker,
   settings: Settings,
-  { clock, random, logger, checkpoints: source }: Components,
+  { clock, random, logger, checkpoints: given }: Components,
   signal: AbortSignal | undefined,
 ): Promise<WorldParts> {
+  const loader = new CheckpointLoader({ bucket, start: found.marker.start });
+  const source = given ?? loader;
   const checkpoints = new Checkpoints(bucket);
   const sightings = new Sightings({ clock, checkpoints });
   const moment = (date?: number): Moment => sightings.moment(date);
   const log = new Log(bucket, moment);
-  const start = startReader(bucket, found);
+  const start = startReader(bucket, found, loader);
   const loading: LoadParts = { clock, logger, moment, log, checkpoints, start, source };
   const operations = new Operations(clock);
   const bodies = new BodyReader(bucket, settings.bodyCacheBytes, source);
@@ -192,15 +191,32 @@ async function openReplica(
     },
     committerSettings(settings),
   );
+  const compactor = new Compactor({
+    bucket,
+    clock,
+    random,
+    logger,
+    log,
+    checkpoints,
+    loader,
+    life: lifeStart(found.marker.start),
+    start,
+    atTip: (options) => follower.atTip(options),
+    onCheckpoint: (checkpoint) => follower.rest(checkpoint),
+  });
   const { deadlineMs: lifeMs, freshMs } = settings;
-  return { ...shared, committer, settings, lifeMs, freshMs, release, isReleased };
+  return { ...shared, committer, compactor, settings, lifeMs, freshMs, release, isReleased };
 }
 
 /**
  * The state that the marker starts from: of the marker that was found first, then read anew each
  * time. Another incarnation means that this world's life here has ended.
  */
-function startReader(bucket: BlobStore, first: ReadMarker): LoadParts['start'] {
+function startReader(
+  bucket: BlobStore,
+  first: ReadMarker,
+  loader: CheckpointLoader,
+): LoadParts['start'] {
   let unread: ReadMarker | null = first;
   return async ({ signal }) => {
     const found = unread ?? (await readMarker({ bucket, signal }));
@@ -212,8 +228,7 @@ function startReader(bucket: BlobStore, first: ReadMarker): LoadParts['start'] {
         details: { successor: incarnationId },
       });
     }
-    assertEmptyStart(found.marker);
-    return Snapshot.atStart(found.marker, found.hash);
+    return loader.loadStart(found.marker, found.hash, { signal });
   };
 }
 

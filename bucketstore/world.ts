@@ -1,5 +1,6 @@
 /** A world as one store sees it: one short method for each thing that can be asked of it. */
 import type { CallOptions } from '../blob/index.ts';
+import type { Compacted, Compactor } from '../checkpoint/compactor.ts';
 import { StoreError } from './base/errors.ts';
 import { inTime } from './base/in-time.ts';
 import type { Random } from './base/random.ts';
@@ -32,6 +33,7 @@ import { releasedError, View, type ViewParts } from './view.ts';
 
 export interface WorldParts extends ViewParts {
   readonly committer: Committer;
+  readonly compactor: Compactor;
   readonly operations: Operations;
   readonly follower: Follower;
   readonly sightings: Sightings;
@@ -189,6 +191,19 @@ export class World implements AsyncDisposable {
   }
 
   /**
+   * Makes checkpoints up to the tip of now, so that a store that opens the world replays less and
+   * this one holds less in memory. One `create` for each new object, one `get` for each slot behind
+   * the newest checkpoint and for each table that is merged, one `head` for each object named.
+   * Safe beside any number of stores and compactors.
+   * @throws StoreError `INTEGRITY` naming what is damaged; `READ_ONLY`, `UNAVAILABLE`, `LOCATION`
+   */
+  async compact(options: Pick<CallOptions, 'signal'> = {}): Promise<Compacted> {
+    if (this.#parts.settings.readOnly) throw readOnlyError();
+    if (this.#parts.isReleased()) throw releasedError();
+    return this.#parts.compactor.compact(options);
+  }
+
+  /**
    * The entries of the log from a sequence on, up to the tip of now. One `get` for each slot, and
    * one list when the first lies before the checkpoint that this store loaded.
    * @throws StoreError `RESYNC` below the floor, naming the oldest and the newest sequence
@@ -244,9 +259,7 @@ export class World implements AsyncDisposable {
     options: WriteOptions,
   ): Promise<readonly MutationResult[]> {
     const { settings, committer } = this.#parts;
-    if (settings.readOnly) {
-      throw new StoreError('READ_ONLY', 'not committed: this store was opened for reading only');
-    }
+    if (settings.readOnly) throw readOnlyError();
     const mutations = parse(operationId(options.op, this.#parts.random));
     const { signal, deadlineMs = settings.deadlineMs } = options;
     if (!(deadlineMs >= 1 && deadlineMs <= DEADLINE_MS_MAX)) {
@@ -259,6 +272,10 @@ export class World implements AsyncDisposable {
 export interface CloseOptions {
   /** How long to wait for a bucket that does not answer, ms. Default `deadlineMs`. */
   readonly drainMs?: number | undefined;
+}
+
+function readOnlyError(): StoreError {
+  return new StoreError('READ_ONLY', 'not committed: this store was opened for reading only');
 }
 
 function operationId(op: WriteOptions['op'], random: Random): string {

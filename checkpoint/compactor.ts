@@ -38,6 +38,8 @@ export interface CompactorParts {
   readonly start: (options: CallOptions) => Promise<Snapshot>;
   /** The state after every commit that was acknowledged before the call. */
   readonly atTip: (options: CallOptions) => Promise<Snapshot>;
+  /** Told of each checkpoint that was found or made, as a state. */
+  readonly onCheckpoint: (checkpoint: Snapshot) => void;
   /** The format has no say in it; others are for proofs. */
   readonly bounds?: StepBounds | undefined;
 }
@@ -75,6 +77,7 @@ export class Compactor {
       options.signal?.throwIfAborted();
       const { control } = await this.#parts.atTip(options);
       const { below, place } = await this.#newest(control, options);
+      if (place !== null) this.#parts.onCheckpoint(below.snapshot);
       const slots = await this.#step(below, target, { epoch: control.epoch, taken }, options);
       if (slots.length === 0) return { newest: place, written };
       const { epoch } = control;

@@ -119,6 +119,7 @@ export class CheckpointLoader implements CheckpointSource {
       this.#newest = root.sequence;
       this.#runs.keep(loaded);
     }
-    return new RunsState({ ...loaded, documents, tables: this.#tables });
+    const { packedThrough } = root;
+    return new RunsState({ ...loaded, documents, packedThrough, tables: this.#tables });
   }
 }

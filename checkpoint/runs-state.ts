@@ -23,6 +23,7 @@ import { type RecordRun, readVersions } from './version-reader.ts';
 export interface RunsStateParts {
   /** Documents in all runs together, archived ones included. */
   readonly documents: number;
+  readonly packedThrough: number;
   /** In the order of their intervals; the first is the base. */
   readonly runs: readonly ResidentRun[];
   /** In the order of their intervals. */
@@ -37,6 +38,7 @@ interface Place {
 
 export class RunsState implements BaseState {
   readonly documents: number;
+  readonly packedThrough: number;
   /** In the order of their intervals. */
   readonly runs: readonly ResidentRun[];
   readonly #newestFirst: readonly ResidentRun[];
@@ -45,8 +47,9 @@ export class RunsState implements BaseState {
   /** Of the path that is being looked for. */
   readonly #hash: PathHash = { block: 0, bits: 0 };
 
-  constructor({ documents, runs, records, tables }: RunsStateParts) {
+  constructor({ documents, packedThrough, runs, records, tables }: RunsStateParts) {
     this.documents = documents;
+    this.packedThrough = packedThrough;
     this.runs = runs;
     this.#newestFirst = [...runs].reverse();
     this.#records = [...records].reverse();

@@ -2,6 +2,7 @@
 import { append } from './append.ts';
 import { archive, unarchive } from './archive.ts';
 import type { Command } from './command.ts';
+import { compact } from './compact.ts';
 import { doctor } from './doctor.ts';
 import { get } from './get.ts';
 import { importCommand } from './import.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   log,
   stat,
   verify,
+  compact,
   doctor,
   spike,
   tour,

@@ -33,6 +33,8 @@ export interface AheadParts {
   readonly policy: PolicyGate;
   readonly stager: Stager;
   readonly settings: MutationSettings & { readonly inlineBytes: number };
+  /** The state of now. */
+  readonly served: () => Snapshot;
   /** Wall clock, ms. */
   readonly now: () => number;
 }
@@ -70,7 +72,8 @@ export class Ahead {
     this.#verdicts = verdicts;
     this.#draft = new SnapshotDraft(base);
     this.#next = sequence(base.tip.sequence + 1);
-    this.#mutations = new MutationBuilder(parts.settings, parts.policy, parts.bodies, parts.now);
+    const { settings, policy, bodies, served, now } = parts;
+    this.#mutations = new MutationBuilder(settings, policy, bodies, served, now);
   }
 
   /** What is built and not cut off, in order. */

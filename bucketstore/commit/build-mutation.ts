@@ -54,10 +54,11 @@ export class MutationBuilder {
     settings: MutationSettings,
     policy: PolicyGate,
     bodies: BodySource,
+    served: () => Snapshot,
     now: () => number,
   ) {
     this.#settings = settings;
-    this.#pending = new PendingBodies(bodies);
+    this.#pending = new PendingBodies(bodies, served);
     this.#policy = policy;
     this.#now = now;
   }

@@ -110,6 +110,7 @@ export class CommitLoop {
       policy: this.#policy,
       stager: this.#stager,
       settings: this.#settings.build,
+      served: () => follower.snapshot,
       now: () => clock.now(),
     };
     return new Ahead(parts, follower.snapshot, this.#verdicts);

@@ -9,10 +9,13 @@ import type { VersionRecord } from '../snapshot/state.ts';
 /** Holds no more than the batches that are built ahead do. */
 export class PendingBodies implements BodySource {
   readonly #committed: BodySource;
+  readonly #served: () => Snapshot;
   readonly #pending = new Map<string, { readonly stored: Uint8Array; holders: number }>();
 
-  constructor(committed: BodySource) {
+  /** @param served the state of now: what was pending a moment ago may be committed */
+  constructor(committed: BodySource, served: () => Snapshot) {
     this.#committed = committed;
+    this.#served = served;
   }
 
   /** Versions held now (I17). */
@@ -41,7 +44,7 @@ export class PendingBodies implements BodySource {
     options?: CallOptions,
   ): Promise<Uint8Array> {
     const pending = this.#pending.get(record.storedHash)?.stored;
-    return pending ?? this.#committed.read(snapshot, record, options);
+    return pending ?? this.#committed.read(this.#stateWith(snapshot, record), record, options);
   }
 
   async readUnverified(
@@ -50,6 +53,12 @@ export class PendingBodies implements BodySource {
     options?: CallOptions,
   ): Promise<Uint8Array> {
     const pending = this.#pending.get(record.storedHash)?.stored;
-    return pending ?? this.#committed.readUnverified(snapshot, record, options);
+    if (pending !== undefined) return pending;
+    return this.#committed.readUnverified(this.#stateWith(snapshot, record), record, options);
+  }
+
+  /** A state that knows the slot of a version: one lent before its commit does not. */
+  #stateWith(lent: Snapshot, { at }: VersionRecord): Snapshot {
+    return 'seq' in at && at.seq > lent.tip.sequence ? this.#served() : lent;
   }
 }

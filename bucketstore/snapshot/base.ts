@@ -14,6 +14,8 @@ export interface PlacedDocument {
 export interface BaseState {
   /** Documents, archived ones included. */
   readonly documents: number;
+  /** Inlined versions up to here lie in packs; what is behind it lies in slots alone. */
+  readonly packedThrough: number;
   head(path: string): DocumentHead | undefined;
   /** Documents from the first path at or after `path` on, in byte order. */
   from(path: string): Iterator<PlacedDocument>;
@@ -39,6 +41,7 @@ const NOTHING: Iterator<PlacedDocument> & Iterable<never> = {
 /** What a world begins with. */
 export const EMPTY_BASE: BaseState = {
   documents: 0,
+  packedThrough: 0,
   head: () => undefined,
   from: () => NOTHING,
   livePaths: () => NOTHING,

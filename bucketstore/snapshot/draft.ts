@@ -23,7 +23,11 @@ export class SnapshotDraft extends Snapshot {
   /** Ends a slot: its last sequence and hash become the tip. */
   endSlot(slot: Slot, hash: string): void {
     this.tipNow = { sequence: slot.last, hash, time: slot.time };
-    const { first, last, inlined } = slot;
+    this.noteSlot(slot);
+  }
+
+  /** Where a slot's inlined versions lie. */
+  noteSlot({ first, last, inlined }: Slot): void {
     this.maps.slots.set(first, { first, last, inlined });
   }
 

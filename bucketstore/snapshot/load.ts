@@ -15,10 +15,11 @@ import { belongs } from '../log/chain.ts';
 import type { CheckpointPlace, Checkpoints } from '../log/checkpoints.ts';
 import type { Log, Missing, ReadSlot } from '../log/log.ts';
 import { checkpointKey } from '../log/names.ts';
-import type { CheckpointRecord } from '../log/records.ts';
+import { type CheckpointRecord, SLOT_ENTRIES_MAX } from '../log/records.ts';
 import { FENCE_MS, type Moment, mostElapsed } from '../log/sighting.ts';
 import { applySlot } from './apply.ts';
 import { counts } from './checkpoint-state.ts';
+import { SnapshotDraft } from './draft.ts';
 import { RecentSlots } from './recent-slots.ts';
 import { readRetained } from './retained.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -54,6 +55,8 @@ export interface LoadOptions {
 
 export interface Loaded {
   readonly snapshot: Snapshot;
+  /** The sequence of the checkpoint, or of the start, that it rests on. */
+  readonly restsAt: Sequence;
   /** The look that found the next name missing. */
   readonly missing: Missing;
   /**
@@ -134,9 +137,25 @@ async function tryLoad(
     dead.add(keyOf(base.place));
     return null;
   }
-  const range = { known: options.known, floor: snapshot.control.floor.at };
-  const before = await readRetained(parts, base.snapshot.tip, range, options);
-  return { snapshot, missing, slots: [...before, ...recent.take()] };
+  const { tip, base: documents } = base.snapshot;
+  const { packedThrough } = documents;
+  const range = {
+    // The first one wanted may begin so far before what it holds.
+    known: Math.min(options.known ?? 0, packedThrough - SLOT_ENTRIES_MAX),
+    floor: snapshot.control.floor.at,
+  };
+  const before = await readRetained(parts, tip, range, options);
+  const unpacked = before.filter(({ slot }) => slot.last > packedThrough);
+  const entered = before.filter(({ slot }) => slot.last > (options.known ?? 0));
+  const whole = unpacked.length === 0 ? snapshot : withSlots(snapshot, unpacked);
+  return { snapshot: whole, restsAt: tip.sequence, missing, slots: [...entered, ...recent.take()] };
+}
+
+/** A state that also knows where slots before its checkpoint hold what is in no pack yet. */
+function withSlots(state: Snapshot, slots: readonly EnteredSlot[]): Snapshot {
+  const draft = new SnapshotDraft(state);
+  for (const { slot } of slots) draft.noteSlot(slot);
+  return draft.freeze();
 }
 
 /**

@@ -24,7 +24,7 @@ type Row = readonly Pick<ReadSlot, 'slot' | 'hash'>[];
 
 export interface RetainedRange {
   /** Slots up to here need not be read. */
-  readonly known: Sequence | undefined;
+  readonly known: number;
   /** The lowest readable sequence: a name below it may be a stray's. */
   readonly floor: number;
 }
@@ -43,12 +43,10 @@ export async function readRetained(
   { known, floor }: RetainedRange,
   options: CallOptions,
 ): Promise<Row> {
-  const from = Math.max(floor, (known ?? 0) + 1, tip.sequence - ENTRIES_MAX + 1);
+  const from = Math.max(floor, known + 1, tip.sequence - ENTRIES_MAX + 1);
   if (from > tip.sequence) return [];
   try {
-    const row = await readRow(parts, sequence(from), tip, options);
-    // Only a row that leads to the very slot that the checkpoint stands on.
-    return row.at(-1)?.hash === tip.hash ? row : [];
+    return await readRow(parts, sequence(from), tip, options);
   } catch (error) {
     // A name that is no slot's.
     skipDamaged(parts.logger, LOG_PREFIX, error);
@@ -62,7 +60,7 @@ async function readRow(
   tip: Tip,
   options: CallOptions,
 ): Promise<Row> {
-  let row: Pick<ReadSlot, 'slot' | 'hash'>[] = [];
+  const found = new Map<string, Row[number]>();
   const read = async (name: Sequence): Promise<ReadSlot | null> => {
     try {
       return (await log.read(name, options)).read;
@@ -73,16 +71,17 @@ async function readRow(
   };
   for await (const names of log.names(from, options.signal)) {
     const covered = names.filter((name) => name <= tip.sequence);
-    for await (const found of readAhead(covered, READ_AHEAD, read)) {
-      if (found === null) continue;
-      const { slot, hash } = found;
-      // What does not name the one before begins the row anew: only its unbroken end is trusted.
-      if (row.at(-1)?.hash !== slot.prev) row = [];
-      row.push({ slot, hash });
+    for await (const slot of readAhead(covered, READ_AHEAD, read)) {
+      if (slot !== null) found.set(slot.hash, { slot: slot.slot, hash: slot.hash });
     }
     if (covered.length < names.length) break;
   }
-  return row;
+  // Only what leads to the very slot that the checkpoint stands on: a stray does not.
+  const row: Row[number][] = [];
+  for (let one = found.get(tip.hash); one !== undefined; one = found.get(one.slot.prev)) {
+    row.push(one);
+  }
+  return row.reverse();
 }
 
 /** Warns of what is no slot. @throws what else kept it from being read */

@@ -123,6 +123,7 @@ describe('loading', () => {
       const slots = [{ slot: { first: sequence(2) }, hash: '' }] as unknown as Loaded['slots'];
       const loaded: Loaded = {
         snapshot,
+        restsAt: sequence(1),
         missing: { tip: snapshot.tip.sequence, began, date: 1 },
         slots,
       };
@@ -153,7 +154,7 @@ describe('loading', () => {
     } as unknown as Log;
     const parts = { log, logger: silentLogger };
     const tip = { sequence: sequence(100_000), hash: 'tip', time: 1 };
-    const range = { known: undefined, floor: 2 };
+    const range = { known: 0, floor: 2 };
     expect(await readRetained(parts, tip, range, {})).toEqual([]);
     expect(await readRetained(parts, tip, { known: sequence(99_000), floor: 2 }, {})).toEqual([]);
     expect(await readRetained(parts, tip, { known: sequence(100_000), floor: 2 }, {})).toEqual([]);

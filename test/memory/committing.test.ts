@@ -160,7 +160,7 @@ describe('what is staged', () => {
 
 test('pending bodies are let go with their last holder, and no sooner', async () => {
   const none = { read: async () => new Uint8Array(), readUnverified: async () => new Uint8Array() };
-  const pending = new PendingBodies(none);
+  const pending = new PendingBodies(none, () => failServed());
   for (let i = 0; i < 300; i++) pending.add(`hash ${i % 100}`, new Uint8Array(10));
   expect(pending.size).toBe(100);
   for (let i = 0; i < 200; i++) pending.drop(`hash ${i % 100}`);
@@ -203,6 +203,10 @@ test('the queue keeps no place, no operation and no mark of who has been answere
   for (const { op } of all) expect(queue.find(op)).toBeUndefined();
 });
 
+function failServed(): never {
+  throw new Error('not asked for');
+}
+
 describe('what is built ahead', () => {
   const MEMBER_BYTES = 32 * 1024;
 
@@ -217,6 +221,7 @@ describe('what is built ahead', () => {
       policy: new PolicyGate(false),
       stager: new Stager({ bucket, clock, random }),
       settings: { inlineBytes: 0, quota: 1_000, requirePolicy: false },
+      served: () => parts.follower.snapshot,
       now: () => clock.now(),
     };
     return { clock: bench.clock, made: new Ahead(shared, parts.follower.snapshot, new Verdicts()) };

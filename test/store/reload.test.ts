@@ -17,6 +17,7 @@ import {
   slotKey,
 } from '../../bucketstore/log/names.ts';
 import { FENCE_MS } from '../../bucketstore/log/sighting.ts';
+import { rootKey } from '../../checkpoint/root.ts';
 import { CheckpointShelf } from '../support/checkpoint-shelf.ts';
 import { unavailable, withFaults } from '../support/faulty-bucket.ts';
 import { withGates } from '../support/gated-bucket.ts';
@@ -41,16 +42,17 @@ async function writes(bench: WorldBench, { world }: BenchStore, count: number): 
   for (let i = 0; i < count; i++) await bench.run(put(world, `/${bench.random.uuid()}.md`));
 }
 
-test('a world that starts from a checkpoint is refused, never opened as an empty one', async () => {
+test('a world whose start is a checkpoint that is gone is never opened as an empty one', async () => {
   const { bench, writer } = await scene();
   const { worldId, incarnationId } = writer.parts.follower.snapshot.identity;
   const root = { epoch: 1, hash: 'a'.repeat(64) };
   const start = { sequence: sequence(9), documents: 3, epoch: 1, root };
   await bench.put(MARKER_KEY, encodeMarker({ ...genesisMarker(worldId, incarnationId), start }));
-  const refused = { code: 'UNSUPPORTED_FORMAT', details: { object: MARKER_KEY } };
-  expect(await failureOf(bench.open())).toMatchObject(refused);
+  const gone = { code: 'INTEGRITY', details: { object: rootKey(root) } };
+  expect(await failureOf(bench.open())).toMatchObject(gone);
   const { bucket, clock, random } = bench;
   const verified = verifyWorld('memory:bench', { components: { bucket, clock, random } });
+  const refused = { code: 'UNSUPPORTED_FORMAT', details: { object: MARKER_KEY } };
   expect(await failureOf(bench.run(verified))).toMatchObject(refused);
 });
 

@@ -48,6 +48,9 @@ export class MapBase implements BaseState {
     return new MapBase(held);
   }
 
+  /** No slot is needed for a body: tests that want one hand it in. */
+  readonly packedThrough: number = Number.MAX_SAFE_INTEGER;
+
   get documents(): number {
     return this.#paths.length;
   }
