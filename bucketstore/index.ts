@@ -25,6 +25,7 @@ export type {
 } from './commit/mutation.ts';
 export type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
 export type { Metadata } from './document/metadata.ts';
+export type { LogEntry } from './entries.ts';
 export type { Entry } from './log/records.ts';
 export { openWorld } from './open.ts';
 export type { Components, OpenOptions, Settings } from './options.ts';
@@ -60,4 +61,4 @@ export {
   verifyWorld,
 } from './verify.ts';
 export type { View } from './view.ts';
-export type { CloseOptions, LogEntry, World, WorldStat, WriteOptions } from './world.ts';
+export type { CloseOptions, World, WorldStat, WriteOptions } from './world.ts';

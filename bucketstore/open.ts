@@ -191,16 +191,9 @@ async function openReplica(
     },
     committerSettings(settings),
   );
+  const life = lifeStart(found.marker.start);
   const compactor = new Compactor({
-    bucket,
-    clock,
-    random,
-    logger,
-    log,
-    checkpoints,
-    loader,
-    life: lifeStart(found.marker.start),
-    start,
+    ...{ bucket, clock, random, logger, log, checkpoints, loader, life, start },
     atTip: (options) => follower.atTip(options),
     onCheckpoint: (checkpoint) => follower.rest(checkpoint),
   });

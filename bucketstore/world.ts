@@ -21,8 +21,8 @@ import {
 import type { Operations } from './commit/operations.ts';
 import { recall } from './commit/recall.ts';
 import type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
+import { type LogEntry, readEntries } from './entries.ts';
 import { isMutation } from './log/entry-rules.ts';
-import type { Entry, Slot } from './log/records.ts';
 import { GROUP_ENTRIES_MAX } from './log/records.ts';
 import type { Sightings } from './log/sightings.ts';
 import { DEADLINE_MS_MAX, type Settings } from './options.ts';
@@ -54,16 +54,6 @@ export interface WriteOptions {
    * repeat gets the first answer. Default a random UUID.
    */
   readonly op?: string | { readonly principal: string; readonly key: string } | undefined;
-}
-
-/** An entry of the log with its place. */
-export interface LogEntry {
-  readonly sequence: Sequence;
-  readonly entry: Entry;
-  /** Of its slot, ms since the epoch. */
-  readonly time: number;
-  /** The store that committed it. */
-  readonly store: string;
 }
 
 export interface WorldStat {
@@ -209,20 +199,7 @@ export class World implements AsyncDisposable {
    * @throws StoreError `RESYNC` below the floor, naming the oldest and the newest sequence
    */
   async *entries(from: number, options: CallOptions = {}): AsyncGenerator<LogEntry> {
-    const { follower } = this.#parts;
-    const snapshot = await this.#atTip(options);
-    const { tip } = snapshot;
-    if (from < snapshot.control.floor.at) throw resync(snapshot);
-    const calls = { ...options, lane: 'bulk' } as const;
-    for (let at = from; at <= tip.sequence; ) {
-      // Only the first may lie inside a slot: each that follows begins one.
-      const read = await (at === from
-        ? follower.slotHolding(sequence(at), calls)
-        : follower.slotAt(sequence(at), calls));
-      if (read === null) throw resync(follower.snapshot);
-      yield* entriesOf(read.slot, at);
-      at = read.slot.last + 1;
-    }
+    yield* readEntries(this.#parts.follower, await this.#atTip(options), from, options);
   }
 
   /**
@@ -287,19 +264,6 @@ function operationId(op: WriteOptions['op'], random: Random): string {
 
 function tooOld({ control }: Snapshot): StoreError {
   return new StoreError('TOO_OLD', `the log is kept from ${control.floor.at} on`);
-}
-
-function resync({ control, tip }: Snapshot): StoreError {
-  return new StoreError('RESYNC', `the log is kept from ${control.floor.at} on`, {
-    details: { oldest: control.floor.at, newest: tip.sequence },
-  });
-}
-
-function* entriesOf(slot: Slot, from: number): Generator<LogEntry> {
-  for (const [index, entry] of slot.entries.entries()) {
-    const at = sequence(slot.first + index);
-    if (at >= from) yield { sequence: at, entry, time: slot.time, store: slot.store };
-  }
 }
 
 function asWrite(result: MutationResult): WriteResult {

@@ -1,4 +1,6 @@
-/** Reads the slots that a compactor takes in: those behind a checkpoint, and those not packed yet. */
+/**
+ * Reads the slots that a compactor takes in: those behind a checkpoint, and those not packed yet.
+ */
 import type { CallOptions } from '../blob/index.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
@@ -8,7 +10,10 @@ import { slotKey } from '../bucketstore/log/names.ts';
 import { SLOT_ENTRIES_MAX } from '../bucketstore/log/records.ts';
 import type { Tip } from '../bucketstore/snapshot/state.ts';
 
-/** What one step takes in at most, so that it ends at the same slot for all that begin where it does. */
+/**
+ * What one step takes in at most, so that it ends at the same slot for all that begin where it
+ * does.
+ */
 export interface StepBounds {
   readonly slots: number;
   readonly bytes: number;

@@ -7,7 +7,9 @@ import { Lru } from '../bucketstore/base/lru.ts';
 
 /** Default bound, bytes. */
 const CACHE_BYTES: number = 32 * 1024 * 1024;
-/** One thing takes at most this part of the bound: a document of a million versions is read anew. */
+/**
+ * One thing takes at most this part of the bound: a document of a million versions is read anew.
+ */
 const PART_OF_BOUND = 8;
 /** What an entry costs beside what it holds, bytes. */
 const ENTRY_BYTES = 256;

@@ -15,14 +15,6 @@ import type {
 } from '../bucketstore/snapshot/state.ts';
 import type { Interval } from './interval.ts';
 
-/** The versions that a stretch made of a document. */
-export interface MadeVersions {
-  /** The oldest one retained at the end of the stretch. */
-  readonly first: number;
-  /** Ascending. */
-  readonly records: readonly VersionRecord[];
-}
-
 /** A stretch that becomes part of a run: by path, the state at its end. */
 export interface ChangedStates {
   readonly interval: Interval;
@@ -32,6 +24,7 @@ export interface ChangedStates {
 /** A stretch that becomes part of a record run. */
 export interface ChangedVersions {
   readonly interval: Interval;
+  /** By path: the oldest version retained at its end, and the versions made, ascending. */
   readonly made: Map<string, { first: number; readonly records: VersionRecord[] }>;
 }
 

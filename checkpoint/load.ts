@@ -86,8 +86,8 @@ export class CheckpointLoader implements CheckpointSource {
 
   /**
    * The stored version of an inlined entry, verified, out of the packs of the three newest
-   * checkpoints that were loaded; null when none has it. At most two `get`s for each of them, mostly
-   * one in all.
+   * checkpoints that were loaded; null when none has it. At most two `get`s for each of them,
+   * mostly one in all.
    * @throws StoreError `INTEGRITY` naming the pack that is damaged; as `load`
    */
   readPacked(

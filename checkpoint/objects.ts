@@ -1,6 +1,7 @@
 /**
  * The derived objects of checkpoints in the bucket: the one place that reads them
- * (`object-writer.ts` is the one that writes). Each is verified by what named it, so a reader that starts from a root it trusts trusts all of it.
+ * (`object-writer.ts` is the one that writes). Each is verified by what named it, so a reader that
+ * starts from a root it trusts trusts all of it.
  *
  * WHOLE OR BY RANGE. Roots, manifests, history blocks and the tables of a merge are read whole, in
  * parts of 8 MiB at most. Of tables and packs a reader takes ranges: a directory, verified by its
@@ -183,7 +184,8 @@ export class ObjectReader {
 }
 
 /**
- * Bytes of an object, in parts of 8 MiB at most; null when it is missing. Fewer when it ends before.
+ * Bytes of an object, in parts of 8 MiB at most; null when it is missing. Fewer when it ends
+ * before.
  * @throws StoreError `UNAVAILABLE`, `LOCATION`
  */
 export async function readRange(

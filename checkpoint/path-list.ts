@@ -55,14 +55,33 @@ export class PathList {
 
   /** The row of the path of these bytes, or ~r for the row r of the first path after it. */
   search(path: Uint8Array): number {
+    const bytes = this.#bytes;
     let low = 0;
     let high = this.#blocks.length;
+    // What the last lesser and the last greater one have in common with `path`, all between have.
+    let lowShared = 0;
+    let highShared = 0;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const order = this.#compareFirst(middle, path);
-      if (order === 0) return middle * BLOCK_PATHS;
-      if (order < 0) low = middle + 1;
-      else high = middle;
+      // One byte says that nothing is shared.
+      const lengthAt = (this.#blocks[middle] ?? 0) + 1;
+      const length = varintAt(bytes, lengthAt);
+      const start = lengthAt + varintBytes(length);
+      const common = Math.min(length, path.length);
+      let shared = Math.min(lowShared, highShared);
+      while (shared < common && bytes[start + shared] === path[shared]) shared++;
+      if (shared === length && shared === path.length) return middle * BLOCK_PATHS;
+      const isLess =
+        shared === common
+          ? length < path.length
+          : (bytes[start + shared] ?? 0) < (path[shared] ?? 0);
+      if (isLess) {
+        low = middle + 1;
+        lowShared = shared;
+      } else {
+        high = middle;
+        highShared = shared;
+      }
     }
     return low === 0 ? ~0 : this.#searchBlock(low - 1, path);
   }
@@ -76,21 +95,6 @@ export class PathList {
   /** Another reader of them. */
   cursor(): PathCursor {
     return new PathCursor(this.length, this.#bytes, this.#blocks);
-  }
-
-  /** The order of a block's first path against another path. */
-  #compareFirst(block: number, path: Uint8Array): number {
-    const bytes = this.#bytes;
-    // One byte says that nothing is shared.
-    const at = (this.#blocks[block] ?? 0) + 1;
-    const length = varintAt(bytes, at);
-    const start = at + varintBytes(length);
-    const common = Math.min(length, path.length);
-    for (let i = 0; i < common; i++) {
-      const order = (bytes[start + i] ?? 0) - (path[i] ?? 0);
-      if (order !== 0) return order;
-    }
-    return length - path.length;
   }
 
   /** Along a block whose first path is less than `path`. */

@@ -49,8 +49,8 @@ export class RunLoader {
   }
 
   /**
-   * The runs of a root. One `get` for each manifest and two for each segment, 16 at a time; none for
-   * what is kept.
+   * The runs of a root. One `get` for each manifest and two for each segment, 16 at a time; none
+   * for what is kept.
    * @throws StoreError `INTEGRITY` naming what is missing or damaged, `UNSUPPORTED_FORMAT`,
    *   `UNAVAILABLE`, `LOCATION`; the signal's reason
    */

@@ -16,7 +16,9 @@ export class SegmentRun {
   readonly #run: RunBuilder;
   readonly #onSegment: (segment: BuiltTable) => void;
   #columns = new ColumnsBuilder();
-  /** The row of an entry that may not have been added yet: a segment may end before it or behind. */
+  /**
+   * The row of an entry that may not have been added yet: a segment may end before it or behind.
+   */
   #row: AddRow | null = null;
 
   /**

@@ -1,6 +1,7 @@
 /**
- * One step of a compactor: the slots from a checkpoint to a slot end, and all that a checkpoint there
- * says but where its objects lie. Pure: a function of the log and of the checkpoint below (I4).
+ * One step of a compactor: the slots from a checkpoint to a slot end, and all that a checkpoint
+ * there says but where its objects lie. Pure: a function of the log and of the checkpoint below
+ * (I4).
  */
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';

@@ -30,7 +30,9 @@ export interface CheckpointWriterParts {
 
 export interface CheckpointInput {
   readonly below: CheckpointBelow;
-  /** From the checkpoint below on, contiguous; at least one. The last one ends the new checkpoint. */
+  /**
+   * From the checkpoint below on, contiguous; at least one. The last one ends the new checkpoint.
+   */
   readonly slots: readonly ReadSlot[];
   /** Slots at or before the checkpoint below that hold what is not packed yet, ascending. */
   readonly unpacked: readonly ReadSlot[];

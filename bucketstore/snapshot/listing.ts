@@ -2,8 +2,8 @@
  * The children of a directory, from documents in the byte order of their paths. Pure.
  *
  * Paths and names sort differently: `/a/b.md` comes before `/a/b/c`, the name `b` before `b.md`,
- * because `.` is below `/`. So before a name is told, the directories whose names it begins with are
- * looked for.
+ * because `.` is below `/`. So before a name is told, the directories whose names it begins with
+ * are looked for.
  */
 import { SLASH } from '../base/ascii.ts';
 import { compareUtf8 } from '../base/order.ts';

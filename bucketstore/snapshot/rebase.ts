@@ -1,4 +1,6 @@
-/** A state put onto a newer checkpoint: what it says stays, what it holds in memory shrinks. Pure. */
+/**
+ * A state put onto a newer checkpoint: what it says stays, what it holds in memory shrinks. Pure.
+ */
 import { integrityError } from '../base/errors.ts';
 import type { Sequence } from '../base/sequence.ts';
 import type { BaseState } from './base.ts';

@@ -31,8 +31,8 @@ export interface ChangedDocument extends DocumentHead {
 }
 
 /**
- * What has changed since the checkpoint, in ordered maps. Keys of two parts are joined by NUL, which
- * no path holds.
+ * What has changed since the checkpoint, in ordered maps. Keys of two parts are joined by NUL,
+ * which no path holds.
  */
 export interface SnapshotMaps {
   /** By path. */

@@ -1,8 +1,8 @@
 /**
  * Goal: columns say of every document what its state says, however they were made and cut.
- * Method: random worlds of odd names, as columns and as a plain list of documents; every accessor is
- * asked of both. A gathered segment is compared with one made of states, byte for byte, and a small
- * one with bytes that were written out by hand.
+ * Method: random worlds of odd names, as columns and as a plain list of documents; every accessor
+ * is asked of both. A gathered segment is compared with one made of states, byte for byte, and a
+ * small one with bytes that were written out by hand.
  */
 import { describe, expect, test } from 'vitest';
 import { InvariantError } from '../../bucketstore/base/assert.ts';

@@ -1,9 +1,9 @@
 /**
- * Goal: a state that was loaded from the runs of a checkpoint says the same as one that was replayed
- * from the start, before and after it moves to a newer checkpoint, and held ones still say the past
- * (I3, I15).
- * Method: random histories of a small tree of awkward names, their entries far apart in sequences so
- * that checkpoints have many runs of several tables; every question to both states.
+ * Goal: a state that was loaded from the runs of a checkpoint says the same as one that was
+ * replayed from the start, before and after it moves to a newer checkpoint, and held ones still say
+ * the past (I3, I15). Method: random histories of a small tree of awkward names, their entries far
+ * apart in sequences so that checkpoints have many runs of several tables; every question to both
+ * states.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -116,7 +116,9 @@ test('`list()` tells what a plain walk over all documents tells, in name order',
   );
 });
 
-/** By the words of the rule: a child shows for a document at or under it without a hidden segment. */
+/**
+ * By the words of the rule: a child shows for a document at or under it without a hidden segment.
+ */
 function childrenOf(
   state: Snapshot,
   paths: ReadonlySet<string>,

@@ -42,7 +42,7 @@ async function writes(bench: WorldBench, { world }: BenchStore, count: number): 
   for (let i = 0; i < count; i++) await bench.run(put(world, `/${bench.random.uuid()}.md`));
 }
 
-test('a world whose start is a checkpoint that is gone is never opened as an empty one', async () => {
+test('a world whose start, a checkpoint, is gone is never opened as an empty one', async () => {
   const { bench, writer } = await scene();
   const { worldId, incarnationId } = writer.parts.follower.snapshot.identity;
   const root = { epoch: 1, hash: 'a'.repeat(64) };

@@ -1,6 +1,6 @@
 /**
- * Checkpoints as a test wants them: the objects of the state at any sequence of a log, made from the
- * entries and from states replayed one by one, and not by the merges that a compactor uses.
+ * Checkpoints as a test wants them: the objects of the state at any sequence of a log, made from
+ * the entries and from states replayed one by one, and not by the merges that a compactor uses.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';

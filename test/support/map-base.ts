@@ -22,7 +22,7 @@ export function atCheckpoint(state: Snapshot): Snapshot {
   return Snapshot.atBase(state.identity, MapBase.of(state), state.tip, state.control);
 }
 
-export class MapBase implements BaseState {
+class MapBase implements BaseState {
   readonly #held: ReadonlyMap<string, Held>;
   readonly #paths: readonly string[];
   /** Details and versions that were asked for. */
