@@ -30,12 +30,11 @@ export type { Entry } from './log/records.ts';
 export { openWorld } from './open.ts';
 export type { Components, OpenOptions, Settings } from './options.ts';
 export {
-  type ObjectTally,
   type Schema1Cost,
   type Schema1Counts,
   type Schema1Facts,
   type Schema1Kind,
-  type Schema1Listing,
+  type Schema1Objects,
   type Schema1Report,
   type Schema1Requests,
   type Schema1Told,

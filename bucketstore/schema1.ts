@@ -8,10 +8,11 @@ import { bucketFailure } from './log/failure.ts';
 import { type OpenOptions, readComponents, readSettings } from './options.ts';
 
 export type { Schema1Cost, Schema1Requests } from '../migrate/schema1-cost.ts';
-export type { ObjectTally, Schema1Kind, Schema1Listing } from '../migrate/schema1-listing.ts';
+export type { Schema1Kind } from '../migrate/schema1-listing.ts';
 export type {
   Schema1Counts,
   Schema1Facts,
+  Schema1Objects,
   Schema1Report,
   Schema1Told,
 } from '../migrate/schema1-report.ts';

@@ -1,126 +1,138 @@
 /**
- * What the head of a schema 1 world leads to, by name, to be held against what lies in the bucket.
- * About 60 bytes for a version, 45 for a manifest or a history block.
+ * What the head of a schema 1 world leads to, and what lies in its bucket, held against each other
+ * by name, whichever is known first. About 60 bytes for an object.
  */
-import { assertNever } from '../bucketstore/base/assert.ts';
+import type { Attributes } from '../blob/blob.ts';
 import { NAME_BYTES, NameTable } from './name-table.ts';
 import type { Schema1Name } from './schema1-keys.ts';
 
-/** A version whose blob no listing showed. */
-export interface MissingBlob {
+/** Kinds of objects that are referred to by hash. */
+export type AddressedKind = 'root' | 'shard' | 'manifest' | 'history' | 'blob';
+
+export interface Count {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** A version whose blob is not there, or not as it can be. */
+export interface OddBlob {
   readonly hash: string;
   /** A document that has it, and as which version. */
   readonly path: string;
   readonly version: number;
+  /** Null when it was not listed. */
+  readonly size: number | null;
 }
 
-export class Schema1Reached {
-  readonly #roots = new Set<string>();
-  readonly #shards = new Set<string>();
-  readonly #manifests = new NameTable();
-  readonly #blocks = new NameTable();
-  readonly #blobs = new NameTable();
+type AddressedName = Extract<Schema1Name, { readonly kind: AddressedKind }>;
+
+/** Sizes stand for what is not known of a name. */
+const NOT_LISTED = -1;
+
+/** The names of one kind. */
+interface Names {
+  readonly table: NameTable;
+  /** By place. */
+  readonly sizes: number[];
+  readonly reached: boolean[];
+}
+
+export class Schema1Inventory {
+  readonly #names: Readonly<Record<AddressedKind, Names>> = {
+    root: noNames(),
+    shard: noNames(),
+    manifest: noNames(),
+    history: noNames(),
+    blob: noNames(),
+  };
   readonly #paths: string[] = [];
   /** By place of the blob: the document that was the first to name it, as place in `#paths`. */
   readonly #owners: number[] = [];
   readonly #versions: number[] = [];
-  readonly #listed: boolean[] = [];
-  readonly #name: Buffer = Buffer.alloc(NAME_BYTES);
+  readonly #buffer: Buffer = Buffer.alloc(NAME_BYTES);
 
-  /** Takes an object that is referred to. Blobs have their own. */
-  add(name: Schema1Name): void {
-    switch (name.kind) {
-      case 'root':
-        this.#roots.add(name.hash);
-        return;
-      case 'shard':
-        this.#shards.add(shardName(name));
-        return;
-      case 'manifest':
-        this.#manifests.add(this.#manifestName(name));
-        return;
-      case 'history':
-        this.#blocks.add(this.#hashName(name.hash));
-        return;
-      default:
-    }
+  /** Takes an object that is referred to; blobs have `reachBlobs`. */
+  reach(name: Schema1Name): void {
+    if (isAddressed(name)) this.#place(name, true);
   }
 
   /** Takes the blobs of a document. */
-  addBlobs(
+  reachBlobs(
     path: string,
     versions: Iterable<{ readonly version: number; readonly storedHash: string }>,
   ): void {
     const owner = this.#paths.push(path) - 1;
     for (const { version, storedHash } of versions) {
-      const before = this.#blobs.size;
-      const place = this.#blobs.add(this.#hashName(storedHash));
-      if (place < before) continue;
-      this.#owners.push(owner);
-      this.#versions.push(version);
-      this.#listed.push(false);
+      const place = this.#place({ kind: 'blob', hash: storedHash }, true);
+      if ((this.#versions[place] ?? 0) > 0) continue;
+      this.#owners[place] = owner;
+      this.#versions[place] = version;
     }
   }
 
-  /**
-   * Whether an object that was listed is one of those that were taken; a blob is then not missing.
-   * The head and what nothing refers to by hash are always reached.
-   */
-  sees(name: Schema1Name): boolean {
-    switch (name.kind) {
-      case 'root':
-        return this.#roots.has(name.hash);
-      case 'shard':
-        return this.#shards.has(shardName(name));
-      case 'manifest':
-        return this.#manifests.find(this.#manifestName(name)) >= 0;
-      case 'history':
-        return this.#blocks.find(this.#hashName(name.hash)) >= 0;
-      case 'blob': {
-        const place = this.#blobs.find(this.#hashName(name.hash));
-        if (place >= 0) this.#listed[place] = true;
-        return place >= 0;
+  /** Takes an object that was listed. */
+  list(name: Schema1Name, { size }: Pick<Attributes, 'size'>): void {
+    if (!isAddressed(name)) return;
+    const place = this.#place(name, false);
+    this.#names[name.kind].sizes[place] = size;
+  }
+
+  /** Objects of a kind that were listed and that nothing refers to. */
+  unreachable(kind: AddressedKind): Count {
+    const { sizes, reached } = this.#names[kind];
+    let objects = 0;
+    let bytes = 0;
+    for (const [place, size] of sizes.entries()) {
+      if (reached[place] === true || size === NOT_LISTED) continue;
+      objects++;
+      bytes += size;
+    }
+    return { objects, bytes };
+  }
+
+  /** The blobs that are referred to and were not listed, or not of a size that they can have. */
+  *oddBlobs(sizeMax: number): Generator<OddBlob> {
+    const { table, sizes, reached } = this.#names.blob;
+    for (const [place, size] of sizes.entries()) {
+      if (reached[place] !== true || (size >= 1 && size <= sizeMax)) continue;
+      yield {
+        hash: table.at(place).toString('hex'),
+        path: this.#paths[this.#owners[place] ?? 0] ?? '',
+        version: this.#versions[place] ?? 0,
+        size: size === NOT_LISTED ? null : size,
+      };
+    }
+  }
+
+  #place(name: AddressedName, isReached: boolean): number {
+    const { table, sizes, reached } = this.#names[name.kind];
+    const place = table.add(this.#bytesOf(name));
+    if (place === sizes.length) {
+      sizes.push(NOT_LISTED);
+      reached.push(false);
+      if (name.kind === 'blob') {
+        this.#owners.push(0);
+        this.#versions.push(0);
       }
-      case 'head':
-      case 'changes':
-      case 'pin':
-        return true;
-      default:
-        return assertNever(name);
     }
+    if (isReached) reached[place] = true;
+    return place;
   }
 
-  /** The document and version of a blob that was taken. */
-  ownerOf(hash: string): Omit<MissingBlob, 'hash'> | undefined {
-    const place = this.#blobs.find(this.#hashName(hash));
-    return place < 0 ? undefined : this.#owner(place);
-  }
-
-  /** The blobs that were taken and not seen. */
-  *missing(): Generator<MissingBlob> {
-    for (const [place, listed] of this.#listed.entries()) {
-      if (!listed) yield { hash: this.#blobs.at(place).toString('hex'), ...this.#owner(place) };
-    }
-  }
-
-  #owner(place: number): Omit<MissingBlob, 'hash'> {
-    const path = this.#paths[this.#owners[place] ?? 0] ?? '';
-    return { path, version: this.#versions[place] ?? 0 };
-  }
-
-  #hashName(hash: string): Uint8Array {
-    this.#name.write(hash, 'hex');
-    return this.#name;
-  }
-
-  /** Half of the path's hash and half of the manifest's: both are in its key. */
-  #manifestName({ pathHash, hash }: { readonly pathHash: string; readonly hash: string }): Buffer {
-    this.#name.write(pathHash.slice(0, NAME_BYTES), 0, 'hex');
-    this.#name.write(hash.slice(0, NAME_BYTES), NAME_BYTES / 2, 'hex');
-    return this.#name;
+  /** All of a key: where it says more than a hash, that has its part. */
+  #bytesOf(name: AddressedName): Buffer {
+    const bytes = this.#buffer;
+    bytes.write(name.hash, 'hex');
+    if (name.kind === 'manifest') bytes.write(name.pathHash.slice(0, NAME_BYTES), 'hex');
+    if (name.kind === 'shard') bytes[0] = (bytes[0] ?? 0) ^ Number.parseInt(name.shard, 16);
+    return bytes;
   }
 }
 
-function shardName({ shard, hash }: { readonly shard: string; readonly hash: string }): string {
-  return `${shard}/${hash}`;
+function noNames(): Names {
+  return { table: new NameTable(), sizes: [], reached: [] };
+}
+
+function isAddressed(name: Schema1Name): name is AddressedName {
+  return 'hash' in name;
 }

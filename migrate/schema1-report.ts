@@ -1,7 +1,8 @@
-/** What verification of a world of schema 1 answers. */
+/** What is told of a world of schema 1. Plain data. */
 import type { Problem } from '../bucketstore/log/problems.ts';
 import type { Schema1Cost } from './schema1-cost.ts';
-import type { Schema1Listing } from './schema1-listing.ts';
+import type { AddressedKind, Count, Schema1Inventory } from './schema1-inventory.ts';
+import type { Schema1Kind, Schema1Listing } from './schema1-listing.ts';
 
 /** How far a reading has come. */
 export interface Schema1Counts {
@@ -19,14 +20,14 @@ export interface Schema1Counts {
 /** What is told of a world of schema 1 whether or not it is verified. */
 export interface Schema1Facts {
   readonly schema: 1;
-  /** null when the head is not readable, as is `sequence`. */
+  /** Null when the head is not readable, as are `sequence` and `objects`. */
   readonly worldId: string | null;
   /** The head's when it was read. */
   readonly sequence: number | null;
   readonly documents: number;
   readonly archived: number;
-  /** What lies in the bucket; null when there is no head to hold it against. */
-  readonly listing: Schema1Listing | null;
+  /** What lies in the bucket. */
+  readonly objects: Schema1Objects | null;
   /** What moving it takes. */
   readonly cost: Schema1Cost;
   /** The first thousand; empty when all is well. */
@@ -45,6 +46,18 @@ export interface Schema1Report extends Schema1Facts, Schema1Counts {
   readonly headAfter: number | 'migrated' | null;
 }
 
+export interface Schema1Objects extends Count {
+  readonly kinds: Readonly<Record<Schema1Kind, Count>>;
+  /**
+   * Those of them that the head does not lead to, of the kinds that have any; null when that was
+   * not looked for. Earlier states, mostly; what is below something damaged counts too, and so does
+   * what was committed since the head was read.
+   */
+  readonly unreachable: Readonly<Record<AddressedKind, Count>> | null;
+  /** The first hundred objects that are neither of schema 1 nor of schema 2. */
+  readonly others: readonly string[];
+}
+
 export interface Schema1Told {
   /** Receipts in the head that say what was committed, and those that do not. */
   readonly named: number;
@@ -54,4 +67,20 @@ export interface Schema1Told {
   readonly changeGaps: number;
   /** The lowest sequence behind which every change is told: what cursors can resume from. */
   readonly resumesFrom: number;
+}
+
+/** What a listing says, beside what the head leads to where that is known. */
+export function objectsOf(
+  { objects, bytes, kinds, others }: Schema1Listing,
+  inventory: Schema1Inventory | null,
+): Schema1Objects {
+  if (inventory === null) return { objects, bytes, kinds, others, unreachable: null };
+  const unreachable = {
+    root: inventory.unreachable('root'),
+    shard: inventory.unreachable('shard'),
+    manifest: inventory.unreachable('manifest'),
+    history: inventory.unreachable('history'),
+    blob: inventory.unreachable('blob'),
+  };
+  return { objects, bytes, kinds, others, unreachable };
 }

@@ -7,7 +7,7 @@ import { HEAD_KEY } from './schema1-keys.ts';
 import { listSchema1, type Schema1Listing } from './schema1-listing.ts';
 import { readSchema1Head } from './schema1-reader.ts';
 import type { Schema1Head } from './schema1-records.ts';
-import type { Schema1Counts, Schema1Facts } from './schema1-report.ts';
+import { objectsOf, type Schema1Counts, type Schema1Facts } from './schema1-report.ts';
 
 export interface Schema1StatOptions {
   readonly signal?: AbortSignal | undefined;
@@ -60,7 +60,7 @@ export async function statSchema1Bucket(
     sequence: head?.sequence ?? null,
     documents,
     archived,
-    listing,
+    objects: listing && objectsOf(listing, null),
     cost,
     problems: problems.named,
     problemCount: problems.count,

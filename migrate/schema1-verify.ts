@@ -3,18 +3,24 @@
  * everything else, and all that lies in the bucket is listed.
  */
 import type { BlobStore } from '../blob/blob.ts';
+import { onAbort } from '../bucketstore/base/abortable.ts';
 import { isStoreError } from '../bucketstore/base/errors.ts';
 import { STORED_BYTES_MAX } from '../bucketstore/document/stored.ts';
 import { Problems } from '../bucketstore/log/problems.ts';
 import { baseEntryBytes, schema1Cost } from './schema1-cost.ts';
 import { type Schema1Document, Schema1Graph } from './schema1-graph.ts';
+import { Schema1Inventory } from './schema1-inventory.ts';
 import { HEAD_KEY, schema1BlobKey } from './schema1-keys.ts';
 import { listSchema1, type Schema1Listing } from './schema1-listing.ts';
 import { checkLogBeside, readTold } from './schema1-past.ts';
-import { Schema1Reached } from './schema1-reached.ts';
 import { readSchema1Head, type Schema1ReadOptions } from './schema1-reader.ts';
 import type { Schema1Entry, Schema1Head } from './schema1-records.ts';
-import type { Schema1Counts, Schema1Report, Schema1Told } from './schema1-report.ts';
+import {
+  objectsOf,
+  type Schema1Counts,
+  type Schema1Report,
+  type Schema1Told,
+} from './schema1-report.ts';
 import { readSchema1Stored } from './schema1-stored.ts';
 import { headReceiptsProblem } from './schema1-told.ts';
 
@@ -38,7 +44,7 @@ const PROGRESS_EACH = 64;
  * It is of the state that the head named when it was read. Old servers that go on writing do no
  * harm; what they have made since is told as unreachable.
  *
- * Memory: 60 bytes for a version, 300 for a document with a usual path, and what `Schema1Graph`
+ * Memory: 60 bytes for an object in the bucket, 20 more for a version, and what `Schema1Graph`
  * holds.
  * @throws StoreError as `readSchema1Head`, damage apart: what is wrong with the world itself is
  *   not thrown
@@ -55,8 +61,7 @@ export async function verifySchema1Bucket(
 class Verifier {
   readonly #bucket: BlobStore;
   readonly #options: Schema1VerifyOptions;
-  readonly #reading: Schema1ReadOptions;
-  readonly #reached = new Schema1Reached();
+  readonly #inventory = new Schema1Inventory();
   readonly #problems = new Problems();
   readonly #counts = { documents: 0, blocks: 0, versions: 0, blobs: 0, listed: 0 };
   readonly #bytes = { entryBytes: 0, pathBytes: 0 };
@@ -71,33 +76,20 @@ class Verifier {
   constructor(bucket: BlobStore, options: Schema1VerifyOptions) {
     this.#bucket = bucket;
     this.#options = options;
-    this.#reading = {
-      signal: options.signal,
-      report: ({ object, problem }) => this.#problems.note(object, problem),
-      onReference: (name) => this.#reached.add(name),
-    };
   }
 
   async run(): Promise<void> {
     const head = await this.#readHead();
     if (head === null) return;
-    const graph = new Schema1Graph(this.#bucket, head, this.#reading);
     this.#head = head;
-    this.#graph = graph;
-    await this.#drain(this.#documents(head, graph.documents()));
-    this.#listing = await this.#list();
+    // What the head leads to was there before the head was, so a listing that begins now has it.
+    await together(this.#options.signal, [
+      (signal) => this.#read(head, signal),
+      (signal) => this.#list(signal),
+    ]);
+    if (this.#options.deep !== true) this.#noteOddBlobs();
     this.#headAfter = await this.#readHeadAfter(head);
-    const { topology, isWhole } = graph;
-    const parts = {
-      bucket: this.#bucket,
-      signal: this.#options.signal,
-      problems: this.#problems,
-      listing: this.#listing,
-      versionOf: isWhole ? (path: string) => topology.versionOf(path) : null,
-      headAfter: this.#headAfter,
-    };
-    await checkLogBeside(head, parts);
-    this.#told = await readTold(head, parts);
+    await this.#readPast(head);
   }
 
   report(): Schema1Report {
@@ -114,7 +106,7 @@ class Verifier {
       deep: this.#options.deep ?? false,
       told: this.#told,
       headAfter: this.#headAfter,
-      listing,
+      objects: listing && objectsOf(listing, this.#inventory),
       cost: schema1Cost(size),
       problems: this.#problems.named,
       problemCount: this.#problems.count,
@@ -145,48 +137,68 @@ class Verifier {
       if (entry.archived) this.#archived++;
       this.#bytes.entryBytes += baseEntryBytes(entry);
       this.#bytes.pathBytes += Buffer.byteLength(entry.path);
-      this.#reached.addBlobs(entry.path, versions);
+      this.#inventory.reachBlobs(entry.path, versions);
       if (told.has(entry.path)) told.set(entry.path, entry);
-      this.#progress();
       yield document;
     }
     const problem = headReceiptsProblem(head, (path) => told.get(path));
     if (problem !== null) this.#problems.note(HEAD_KEY, problem);
   }
 
-  async #drain(documents: AsyncGenerator<Schema1Document>): Promise<void> {
-    if (this.#options.deep !== true) {
-      for await (const _ of documents);
-      return;
-    }
-    for await (const _ of readSchema1Stored(this.#bucket, documents, this.#reading)) {
-      this.#counts.blobs++;
-      this.#progress();
+  async #read(head: Schema1Head, signal: AbortSignal): Promise<void> {
+    const options: Schema1ReadOptions = {
+      signal,
+      report: ({ object, problem }) => this.#problems.note(object, problem),
+      onReference: (name) => this.#inventory.reach(name),
+    };
+    const graph = new Schema1Graph(this.#bucket, head, options);
+    this.#graph = graph;
+    const documents = this.#documents(head, graph.documents());
+    const { deep = false } = this.#options;
+    const steps = deep ? readSchema1Stored(this.#bucket, documents, options) : documents;
+    for await (const _ of steps) {
+      signal.throwIfAborted();
+      if (deep) this.#counts.blobs++;
+      if (++this.#steps % PROGRESS_EACH === 0) this.#options.onProgress?.(this.#counts);
     }
   }
 
-  async #list(): Promise<Schema1Listing> {
-    const { signal, deep = false, onProgress } = this.#options;
-    const listing = await listSchema1(this.#bucket, {
+  async #list(signal: AbortSignal): Promise<void> {
+    const onPage = (objects: number): void => {
+      this.#counts.listed = objects;
+      this.#options.onProgress?.(this.#counts);
+    };
+    this.#listing = await listSchema1(this.#bucket, {
       signal,
-      reached: this.#reached,
-      onBlob: ({ key, size }) => {
-        if (size >= 1 && size <= STORED_BYTES_MAX) return;
-        const problem = `${size} bytes, and a stored version has 1 to ${STORED_BYTES_MAX}`;
-        if (!deep) this.#problems.note(key, problem);
-      },
-      onPage: (objects) => {
-        this.#counts.listed = objects;
-        onProgress?.(this.#counts);
-      },
+      inventory: this.#inventory,
+      onPage,
     });
-    // What is missing has been told of already where blobs were read.
-    if (deep) return listing;
-    for (const { hash, path, version } of this.#reached.missing()) {
-      const problem = `missing, and ${path} version ${version} is in it`;
+  }
+
+  /** Where blobs were read, all this has been told of already. */
+  #noteOddBlobs(): void {
+    for (const { hash, path, version, size } of this.#inventory.oddBlobs(STORED_BYTES_MAX)) {
+      const where = `${path} version ${version} is in it`;
+      const sizes = `${size} bytes, and a stored version has 1 to ${STORED_BYTES_MAX}`;
+      const problem = size === null ? `missing, and ${where}` : `${sizes}; ${where}`;
       this.#problems.note(schema1BlobKey(hash), problem);
     }
-    return listing;
+  }
+
+  async #readPast(head: Schema1Head): Promise<void> {
+    const graph = this.#graph;
+    const listing = this.#listing;
+    if (graph === null || listing === null) return;
+    const parts = {
+      bucket: this.#bucket,
+      signal: this.#options.signal,
+      problems: this.#problems,
+      listing,
+      versionOf: graph.isWhole ? (path: string) => graph.topology.versionOf(path) : null,
+      headAfter: this.#headAfter,
+    };
+    await checkLogBeside(head, parts);
+    this.#told = await readTold(head, parts);
   }
 
   async #readHeadAfter(before: Schema1Head): Promise<Schema1Report['headAfter']> {
@@ -208,9 +220,28 @@ class Verifier {
       return null;
     }
   }
+}
 
-  #progress(): void {
-    this.#options.signal?.throwIfAborted();
-    if (++this.#steps % PROGRESS_EACH === 0) this.#options.onProgress?.(this.#counts);
+/**
+ * Does several things at once; when one fails the others are ended, and its failure is thrown once
+ * all have.
+ */
+async function together(
+  signal: AbortSignal | undefined,
+  works: readonly ((signal: AbortSignal) => Promise<void>)[],
+): Promise<void> {
+  signal?.throwIfAborted();
+  const ended = new AbortController();
+  const end = (reason: unknown): void => ended.abort(reason);
+  const forget = signal === undefined ? null : onAbort(signal, () => end(signal.reason));
+  try {
+    await Promise.allSettled(
+      works.map((work) => {
+        return work(ended.signal).catch(end);
+      }),
+    );
+    ended.signal.throwIfAborted();
+  } finally {
+    forget?.();
   }
 }
