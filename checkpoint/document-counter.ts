@@ -9,23 +9,33 @@ export class DocumentCounter {
   #created: readonly number[] = [];
 
   /**
-   * A look into the older runs for each row of the runs that were not there at the last count.
+   * How many, in steps. A look into the older runs for each row of the runs that were not there at
+   * the last count.
    * @param runs in the order of their intervals
    */
-  count(runs: readonly ResidentRun[]): number {
-    const same = runs.findIndex((run, index) => run !== this.#runs[index]);
-    const kept = same < 0 ? runs.length : same;
-    const created = runs.map((run, index) => {
-      const known = index < kept ? this.#created[index] : undefined;
-      return known ?? createdIn(run, runs.slice(0, index));
-    });
+  *counting(runs: readonly ResidentRun[]): Generator<undefined, number> {
+    const before = this.#runs;
+    const known = this.#created;
+    const created: number[] = [];
+    let isSame = true;
+    for (const [index, run] of runs.entries()) {
+      isSame = isSame && run === before[index];
+      const count = isSame ? known[index] : undefined;
+      created.push(count ?? (yield* createdIn(run, runs.slice(0, index))));
+    }
     this.#runs = runs;
     this.#created = created;
     return created.reduce((sum, count) => sum + count, 0);
   }
 }
 
-function createdIn({ columns }: ResidentRun, older: readonly ResidentRun[]): number {
+/** Rows of a step. */
+const STEP_ROWS = 4_096;
+
+function* createdIn(
+  { columns }: ResidentRun,
+  older: readonly ResidentRun[],
+): Generator<undefined, number> {
   if (older.every((run) => run.columns.rows === 0)) return columns.rows;
   const cursor = columns.cursor();
   const hash: PathHash = { block: 0, bits: 0 };
@@ -36,6 +46,7 @@ function createdIn({ columns }: ResidentRun, older: readonly ResidentRun[]): num
     const path = cursor.path.subarray(0, cursor.length);
     const isOld = older.some((run) => run.filter.mayHave(hash) && run.columns.findBytes(path) >= 0);
     if (!isOld) created += 1;
+    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
   }
   return created;
 }

@@ -3,6 +3,7 @@
  * memory. Entries and version records stay in the bucket until they are asked for, bodies in packs.
  */
 import type { BlobStore, CallOptions } from '../blob/index.ts';
+import type { Clock } from '../bucketstore/base/clock.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import type { Sequence } from '../bucketstore/base/sequence.ts';
 import type { CheckpointRecord, Marker, Start } from '../bucketstore/log/records.ts';
@@ -11,6 +12,7 @@ import type { CheckpointSource } from '../bucketstore/snapshot/load.ts';
 import { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
 import { CheckpointCache } from './checkpoint-cache.ts';
 import { DocumentCounter } from './document-counter.ts';
+import { inTurns, type Turn } from './in-turns.ts';
 import { type DecodeOldHistory, ObjectReader } from './objects.ts';
 import { PackReader } from './pack-reader.ts';
 import { lifeStart, type RootRef, rootKey } from './root.ts';
@@ -22,6 +24,8 @@ export interface LoaderParts {
   readonly bucket: BlobStore;
   /** Of the marker: what roots are judged by. */
   readonly start: Start;
+  /** Whose `turn` is taken between the steps of a load. Without it a load goes on at once. */
+  readonly clock?: Pick<Clock, 'turn'> | undefined;
   /** Default one of 32 MiB. */
   readonly cache?: CheckpointCache | undefined;
   /** Without it, history blocks of schema 1 are refused. */
@@ -40,6 +44,7 @@ export class CheckpointLoader implements CheckpointSource {
   readonly cache: CheckpointCache;
   readonly #start: Start;
   readonly #objects: ObjectReader;
+  readonly #turn: Turn;
   readonly #runs: RunLoader;
   readonly #tables: TableReader;
   readonly #packs: PackReader;
@@ -47,11 +52,12 @@ export class CheckpointLoader implements CheckpointSource {
   /** The newest checkpoint that was loaded. */
   #newest = 0;
 
-  constructor({ bucket, start, cache, decodeOldHistory }: LoaderParts) {
+  constructor({ bucket, start, clock, cache, decodeOldHistory }: LoaderParts) {
     this.cache = cache ?? new CheckpointCache();
     this.#start = start;
     this.#objects = new ObjectReader({ bucket, decodeOldHistory });
-    this.#runs = new RunLoader(this.#objects);
+    this.#turn = async () => clock?.turn?.();
+    this.#runs = new RunLoader(this.#objects, this.#turn);
     this.#tables = new TableReader(this.#objects, this.cache);
     this.#packs = new PackReader(this.#objects, this.cache);
   }
@@ -107,7 +113,7 @@ export class CheckpointLoader implements CheckpointSource {
       );
     }
     const loaded = await this.#runs.load(root, options);
-    const documents = this.#counter.count(loaded.runs);
+    const documents = await inTurns(this.#counter.counting(loaded.runs), this.#turn);
     if (documents !== expected.documents) {
       throw integrityError(
         rootKey(ref),

@@ -1,15 +1,20 @@
 /**
- * Which paths a run cannot have, for most of those that it has not, in a step or two: a state has
- * tens of runs, and most questions are about paths that are in one of them or in none.
+ * Which paths a run cannot have, and under which directories it has nothing, for most of those, in
+ * a step or two: a state has tens of runs, and most questions are about paths that are in one of
+ * them or in none. A directory goes in with a slash behind it.
  *
  * A Bloom filter in blocks: a path's hash names one block of 256 bits and one bit in each of its
  * eight words, so that a look stays in one line of memory, and ends at the first word that lacks
- * its bit (after two, mostly). At 12 bits a path it takes one in two hundred for another. Made at
- * load, of nothing but the paths; whoever makes paths that collide wins a binary search.
+ * its bit (after two, mostly). At 12 bits a key it takes one in two hundred for another. Made at load,
+ * of nothing but the paths; whoever makes paths that collide wins a binary search.
  */
+import { SLASH } from '../bucketstore/base/ascii.ts';
+import { NumberSink } from './column-sinks.ts';
 import type { PathCursor } from './path-list.ts';
 
-const BITS_PER_PATH = 12;
+const BITS_PER_KEY = 12;
+const SEED_BLOCK = 0x811c9dc5;
+const SEED_BITS = 0x2545f491;
 const BLOCK_WORDS = 8;
 const BLOCK_BITS = BLOCK_WORDS * 32;
 
@@ -26,35 +31,47 @@ export interface PathHash {
 
 /** The hashes of the path in `bytes[0, length)`, put into `hash`. */
 export function hashPath(bytes: Uint8Array, length: number, hash: PathHash): void {
-  let a = 0x811c9dc5;
-  let b = 0x2545f491;
+  let a = SEED_BLOCK;
+  let b = SEED_BITS;
   for (let i = 0; i < length; i++) {
     const byte = bytes[i] ?? 0;
-    a = Math.imul(a ^ byte, 0x01000193);
-    b = Math.imul(b + byte, 0x9e3779b1) ^ (b >>> 15);
+    a = nextBlock(a, byte);
+    b = nextBits(b, byte);
   }
   hash.block = mix(a);
   hash.bits = mix(b);
 }
 
+/** Rows of a step. */
+const STEP_ROWS = 8_192;
+
 export class PathFilter {
   readonly #words: Uint32Array;
   readonly #blocks: number;
 
-  /** @param paths how many it is made for */
-  constructor(paths: number) {
-    this.#blocks = Math.max(1, Math.ceil((paths * BITS_PER_PATH) / BLOCK_BITS));
+  /** @param keys how many it is made for */
+  private constructor(keys: number) {
+    this.#blocks = Math.max(1, Math.ceil((keys * BITS_PER_KEY) / BLOCK_BITS));
     this.#words = new Uint32Array(this.#blocks * BLOCK_WORDS);
   }
 
-  /** The filter of all rows of a cursor that stands before the first. */
-  static of(cursor: PathCursor, rows: number): PathFilter {
-    const filter = new PathFilter(rows);
-    const hash: PathHash = { block: 0, bits: 0 };
+  /**
+   * The filter of all paths of a run and of the directories above them, in steps.
+   * @param cursor stands before the first row
+   */
+  static *making(cursor: PathCursor, rows: number): Generator<undefined, PathFilter> {
+    const keys = new KeyHashes();
     for (let row = 0; row < rows; row++) {
       cursor.next();
-      hashPath(cursor.path, cursor.length, hash);
-      filter.add(hash);
+      keys.add(cursor.path, cursor.length);
+      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+    }
+    const blocks = yield* keys.blocks.taking();
+    const bits = yield* keys.bits.taking();
+    const filter = new PathFilter(blocks.length);
+    for (let key = 0; key < blocks.length; key++) {
+      filter.#add(blocks[key] ?? 0, bits[key] ?? 0);
+      if (key % STEP_ROWS === STEP_ROWS - 1) yield;
     }
     return filter;
   }
@@ -64,7 +81,7 @@ export class PathFilter {
     return this.#words.byteLength;
   }
 
-  add({ block, bits }: PathHash): void {
+  #add(block: number, bits: number): void {
     const start = this.#start(block);
     for (let i = 0; i < BLOCK_WORDS; i++) {
       const word = this.#words[start + i] ?? 0;
@@ -72,7 +89,7 @@ export class PathFilter {
     }
   }
 
-  /** Whether the path may have been added; certain when it says no. */
+  /** Whether the run may have the path, or documents under it; certain when it says no. */
   mayHave({ block, bits }: PathHash): boolean {
     const start = this.#start(block);
     for (let i = 0; i < BLOCK_WORDS; i++) {
@@ -86,6 +103,47 @@ export class PathFilter {
   #start(hash: number): number {
     return Math.floor((hash / 2 ** 32) * this.#blocks) * BLOCK_WORDS;
   }
+}
+
+/** The hashes of paths that come in order, and of each directory above them once. */
+class KeyHashes {
+  readonly blocks = new NumberSink();
+  readonly bits = new NumberSink();
+  /** Hashes of the directories above the last path, by depth, before they are mixed. */
+  readonly #above: PathHash[] = [];
+
+  add(path: Uint8Array, length: number): void {
+    let depth = 0;
+    let a = SEED_BLOCK;
+    let b = SEED_BITS;
+    for (let i = 0; i < length; i++) {
+      const byte = path[i] ?? 0;
+      a = nextBlock(a, byte);
+      b = nextBits(b, byte);
+      if (byte === SLASH) this.#addAbove(depth++, a, b);
+    }
+    this.#push(a, b);
+  }
+
+  #addAbove(depth: number, block: number, bits: number): void {
+    const last = this.#above[depth];
+    if (last?.block === block && last.bits === bits) return;
+    this.#above[depth] = { block, bits };
+    this.#push(block, bits);
+  }
+
+  #push(block: number, bits: number): void {
+    this.blocks.push(mix(block));
+    this.bits.push(mix(bits));
+  }
+}
+
+function nextBlock(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, 0x01000193);
+}
+
+function nextBits(hash: number, byte: number): number {
+  return Math.imul(hash + byte, 0x9e3779b1) ^ (hash >>> 15);
 }
 
 /** Spreads every bit over all. */

@@ -1,6 +1,6 @@
 /** One run as a state holds it: its manifest, its columns, and a filter of its paths. */
 import { compareUtf8 } from '../bucketstore/base/order.ts';
-import { PathFilter } from './path-filter.ts';
+import type { PathFilter } from './path-filter.ts';
 import type { ResidentColumns } from './resident.ts';
 import type { RunManifest } from './run-manifest.ts';
 
@@ -10,17 +10,18 @@ export class ResidentRun {
   readonly key: string;
   readonly manifest: RunManifest;
   readonly columns: ResidentColumns;
+  /** Of the paths, and of the directories above them. */
   readonly filter: PathFilter;
   /** The last look: no row before `#row` has a path at or after `#asked`. */
   #asked: string | null = null;
   #row = 0;
   #path = '';
 
-  constructor(key: string, manifest: RunManifest, columns: ResidentColumns) {
+  constructor(key: string, manifest: RunManifest, columns: ResidentColumns, filter: PathFilter) {
     this.key = key;
     this.manifest = manifest;
     this.columns = columns;
-    this.filter = PathFilter.of(columns.cursor(), columns.rows);
+    this.filter = filter;
   }
 
   /** Bytes that it keeps in memory. */

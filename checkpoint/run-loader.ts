@@ -7,7 +7,9 @@ import { assert } from '../bucketstore/base/assert.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
 import { readColumns, type SegmentColumns } from './columns-reader.ts';
+import { inTurns, type Turn } from './in-turns.ts';
 import type { ObjectReader } from './objects.ts';
+import { PathFilter } from './path-filter.ts';
 import { ResidentBuilder } from './resident-builder.ts';
 import { ResidentRun } from './resident-run.ts';
 import type { Root, RunRef } from './root.ts';
@@ -35,11 +37,14 @@ interface Loading {
 
 export class RunLoader {
   readonly #objects: ObjectReader;
+  readonly #turn: Turn;
   #runs: ReadonlyMap<string, ResidentRun> = new Map();
   #records: ReadonlyMap<string, RecordRun> = new Map();
 
-  constructor(objects: ObjectReader) {
+  /** @param turn lets others have theirs: columns are made in steps of some milliseconds */
+  constructor(objects: ObjectReader, turn: Turn) {
     this.#objects = objects;
+    this.#turn = turn;
   }
 
   /** From now on these are not read again, and only these. */
@@ -95,7 +100,7 @@ export class RunLoader {
       }
       const missing = manifest.objects.length;
       const run = { key, manifest, missing, builder: new ResidentBuilder(manifest.entries) };
-      if (missing === 0) loaded.set(key, residentOf(run));
+      if (missing === 0) loaded.set(key, await this.#resident(run));
       for (const ref of manifest.objects) segments.push({ run, ref });
     }
     const read = async ({ run, ref }: (typeof segments)[number]) => {
@@ -104,13 +109,20 @@ export class RunLoader {
     for await (const { run, columns } of readAhead(segments, READ_AHEAD, read)) {
       run.builder.append(columns());
       run.missing -= 1;
-      if (run.missing === 0) loaded.set(run.key, residentOf(run));
+      if (run.missing === 0) loaded.set(run.key, await this.#resident(run));
+      else await this.#turn();
     }
     return manifests.map(({ key }) => {
       const run = loaded.get(key);
       assert(run !== undefined, () => `${key} was not loaded`);
       return run;
     });
+  }
+
+  async #resident({ key, manifest, builder }: Loading): Promise<ResidentRun> {
+    const columns = await inTurns(builder.finishing(), this.#turn);
+    const making = PathFilter.making(columns.cursor(), columns.rows);
+    return new ResidentRun(key, manifest, columns, await inTurns(making, this.#turn));
   }
 
   /**
@@ -131,10 +143,6 @@ export class RunLoader {
       return columns;
     };
   }
-}
-
-function residentOf({ key, manifest, builder }: Loading): ResidentRun {
-  return new ResidentRun(key, manifest, builder.finish());
 }
 
 /** Where all columns lie: behind one another. */

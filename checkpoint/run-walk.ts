@@ -17,7 +17,10 @@ export class RunWalk implements Iterator<PlacedDocument> {
   /** The path told last: those who stand on it move on when the next is asked for. */
   #told: string | null = null;
 
-  /** @param runs in the order of their intervals */
+  /**
+   * @param runs in the order of their intervals; whoever wants documents of one directory need not
+   *   give those that have none there
+   */
   constructor(runs: readonly ResidentRun[], from: string) {
     const stands: RowStand[] = [];
     for (const [age, run] of runs.entries()) {

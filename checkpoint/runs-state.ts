@@ -61,8 +61,15 @@ export class RunsState implements BaseState {
     return place === null ? undefined : headAt(place);
   }
 
-  from(path: string): Iterator<PlacedDocument> {
-    return new RunWalk(this.runs, path);
+  from(path: string, within?: string): Iterator<PlacedDocument> {
+    if (within === undefined) return new RunWalk(this.runs, path);
+    const bytes = Buffer.from(within);
+    const hash = this.#hash;
+    hashPath(bytes, bytes.length, hash);
+    return new RunWalk(
+      this.runs.filter(({ filter }) => filter.mayHave(hash)),
+      path,
+    );
   }
 
   livePaths(bodyHash: string): Iterable<string> {

@@ -17,8 +17,11 @@ export interface BaseState {
   /** Inlined versions up to here lie in packs; what is behind it lies in slots alone. */
   readonly packedThrough: number;
   head(path: string): DocumentHead | undefined;
-  /** Documents from the first path at or after `path` on, in byte order. */
-  from(path: string): Iterator<PlacedDocument>;
+  /**
+   * Documents from the first path at or after `path` on, in byte order.
+   * @param within a directory and a slash: what is not under it may be left out
+   */
+  from(path: string, within?: string): Iterator<PlacedDocument>;
   /** Live paths whose body has a hash (64 hex), in byte order. */
   livePaths(bodyHash: string): Iterable<string>;
   /**

@@ -123,7 +123,7 @@ export class Snapshot {
   }
 
   /** What is known without a request of the document at a canonical path, archived or not. */
-  head(path: string): DocumentHead | undefined {
+  head(path: string): DocumentHead | ChangedDocument | undefined {
     return this.maps.documents.get(path) ?? this.base.head(path);
   }
 
@@ -152,12 +152,12 @@ export class Snapshot {
 
   /** Whether any document lies under a path; the root always is a directory. */
   isDirectory(path: string): boolean {
-    return path === '/' || hasUnder((at) => this.#documentsFrom(at), path);
+    return path === '/' || hasUnder((at, within) => this.#documentsFrom(at, within), path);
   }
 
   /** Immediate children of a directory in name order. Empty for a path that is none. */
   list(directory: string, query: ListQuery = {}): ListEntry[] {
-    return listChildren((at) => this.#documentsFrom(at), directory, query);
+    return listChildren((at, within) => this.#documentsFrom(at, within), directory, query);
   }
 
   /**
@@ -218,8 +218,8 @@ export class Snapshot {
   }
 
   /** Documents from a path on: those of the checkpoint, and over them what has changed. */
-  *#documentsFrom(path: string): Generator<PlacedDocument> {
-    const base = this.base.from(path);
+  *#documentsFrom(path: string, within: string): Generator<PlacedDocument> {
+    const base = this.base.from(path, within);
     let known = base.next();
     for (const [at, { archived }] of this.maps.documents.from(path)) {
       for (; known.done !== true && compareUtf8(known.value.path, at) < 0; known = base.next()) {
