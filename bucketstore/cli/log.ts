@@ -1,5 +1,6 @@
 /** `bucketstore log`: the entries of a world's log. */
-import type { LogEntry, World } from '../entries.ts';
+import type { LogEntry } from '../entries.ts';
+import type { World } from '../world.ts';
 import { type Command, type CommandContext, numberFlag } from './command.ts';
 import { withWorld, worldArguments } from './world.ts';
 

@@ -4,7 +4,7 @@
  */
 import { topologyProblem } from '../snapshot/apply.ts';
 import type { ListQuery } from '../snapshot/listing.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { ChangedDocument, Snapshot } from '../snapshot/snapshot.ts';
 import type { DocumentHead } from '../snapshot/state.ts';
 
 export type Question =
@@ -20,7 +20,7 @@ export type Question =
   | { readonly about: 'hash'; readonly bodyHash: string };
 
 /** A document as it is, undefined for none; of everything else what was said of it. */
-type Answer = DocumentHead | undefined | string;
+type Answer = DocumentHead | ChangedDocument | undefined | string;
 
 interface Asked {
   readonly question: Question;
@@ -49,8 +49,17 @@ export class Inquiry {
 
 function isSame(a: Answer, b: Answer): boolean {
   if (typeof a !== 'object' || typeof b !== 'object') return a === b;
-  // Both are of one log, in which a version of a path is written once.
-  return a.version === b.version && a.first === b.first && a.archived === b.archived;
+  const isSameVersion = a.version === b.version && storedHashOf(a) === storedHashOf(b);
+  return isSameVersion && a.first === b.first && a.archived === b.archived;
+}
+
+/**
+ * The stored hash binds version, body, metadata and all versions before. What a checkpoint has is of
+ * the log, in which a version is written once; what has changed since may be built ahead, and never
+ * get there.
+ */
+function storedHashOf(head: DocumentHead | ChangedDocument): string | undefined {
+  return 'details' in head ? head.details?.current.storedHash : undefined;
 }
 
 function answerOf(state: Snapshot, question: Question): Answer {

@@ -22,10 +22,7 @@ export interface VersionRecord {
   readonly at: StoredAt;
 }
 
-/**
- * What a state knows of each document without a request. Within one log it binds all the rest: a
- * version of a path is written once.
- */
+/** What a state knows of each document without a request. */
 export interface DocumentHead {
   /** The current version. */
   readonly version: number;
