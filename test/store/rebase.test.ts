@@ -307,6 +307,18 @@ test('members keep the order of the queue, whichever of them were rebuilt', asyn
   expect(carried).toMatchObject([{ kept: 5, rebuilt: 2 }]);
 });
 
+test('a version built ahead that was lost is not the winner’s of the same number', async () => {
+  const { bench, world, peer } = await race();
+  const path = '/new.md';
+  // Both in one batch: the second is judged on the version that the first would make.
+  const first = failureOf(world.publish({ path, expected: 'absent', body: 'first' }));
+  const second = put(world, path, 'second');
+  await bench.run(put(peer.world, path, 'peer'));
+  expect(await bench.run(first)).toMatchObject({ code: 'CONFLICT' });
+  expect((await bench.run(second)).document).toMatchObject({ version: 2 });
+  await bench.run((await bench.open()).view().verifyChain(path));
+});
+
 describe('staged blobs', () => {
   const large = (world: World) => put(world, '/large.md', 'large '.repeat(5_000));
   const stagedBy = ({ calls }: Race): readonly string[] =>
