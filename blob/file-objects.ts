@@ -15,6 +15,22 @@ export interface ObjectBytes {
   readonly attributes: Attributes;
 }
 
+export interface PageOptions {
+  /** The keys that may have been replaced; others need one look less. */
+  readonly replaced: ReadonlySet<string>;
+  readonly limit: number;
+  /** Throws when the list is to end. */
+  readonly check: () => void;
+}
+
+export interface ObjectPage {
+  readonly objects: readonly Attributes[];
+  readonly more: boolean;
+}
+
+/** Files of a list that are looked at together. */
+const LOOKS_AT_ONCE = 16;
+
 export class Objects {
   readonly #fs: FileSystem;
   readonly #root: string;
@@ -46,12 +62,31 @@ export class Objects {
   }
 
   /**
-   * The attributes of a key that was listed, also of one whose place something has that is no file:
-   * whoever reads it is told.
-   * @param replaced whether the key may have been replaced; false saves a look
+   * The attributes of the keys of a walk, up to a limit; whether keys are left. One whose place
+   * something has that is no file is shown too: whoever reads it is told. What has gone since is
+   * not.
    */
-  async listed(key: string, replaced: boolean): Promise<Attributes | undefined> {
-    const names = replaced ? await this.#chains.names(key) : [];
+  async page(keys: AsyncIterable<string>, options: PageOptions): Promise<ObjectPage> {
+    const { replaced, limit, check } = options;
+    const objects: Attributes[] = [];
+    const waiting: string[] = [];
+    const look = async (): Promise<void> => {
+      const looks = waiting.splice(0).map((key) => this.#listed(key, replaced));
+      for (const found of await Promise.all(looks)) if (found !== undefined) objects.push(found);
+    };
+    for await (const key of keys) {
+      check();
+      if (objects.length === limit) return { objects, more: true };
+      waiting.push(key);
+      const isFull = objects.length + waiting.length === limit;
+      if (isFull || waiting.length === LOOKS_AT_ONCE) await look();
+    }
+    await look();
+    return { objects, more: false };
+  }
+
+  async #listed(key: string, replaced: ReadonlySet<string>): Promise<Attributes | undefined> {
+    const names = replaced.has(key) ? await this.#chains.names(key) : [];
     return this.#attributesOf(key, names, await this.#look(key));
   }
 

@@ -33,7 +33,6 @@
  */
 import { resolve } from 'node:path';
 import type {
-  Attributes,
   BlobStore,
   CallOptions,
   Chance,
@@ -51,7 +50,7 @@ import type { BlobOperation } from './errors.ts';
 import { Chains, generationOf } from './file-chain.ts';
 import { Directories, parentOf } from './file-directories.ts';
 import { fileError, isAbsent, isRefusal } from './file-errors.ts';
-import { walkKeys } from './file-list.ts';
+import { KeyWalk } from './file-list.ts';
 import { attributesOf, Objects } from './file-objects.ts';
 import { type Owners, processOwners } from './file-owner.ts';
 import { placeFile } from './file-place.ts';
@@ -100,6 +99,7 @@ class FileBucket implements BlobStore {
   readonly #temps: TempFiles;
   readonly #chains: Chains;
   readonly #objects: Objects;
+  readonly #walk: KeyWalk;
   readonly #createDirectory: boolean;
   #opened: Promise<void> | undefined;
   #closed = false;
@@ -114,6 +114,7 @@ class FileBucket implements BlobStore {
     this.#temps = new TempFiles({ fs, directory, timing, chance, owners });
     this.#chains = new Chains(fs, directory);
     this.#objects = new Objects(fs, directory, this.#chains);
+    this.#walk = new KeyWalk(fs, directory, timing);
     this.#createDirectory = options.createDirectory ?? false;
   }
 
@@ -180,15 +181,10 @@ class FileBucket implements BlobStore {
     const { prefix, limit } = query;
     return this.#run('list', prefix, options, async (): Promise<ListResult> => {
       const replaced = await this.#chains.keys();
-      const objects: Attributes[] = [];
-      for await (const key of walkKeys(this.#fs, this.#directories.root, query)) {
-        checkSignal('list', prefix, options?.signal);
-        if (objects.length === limit) return { objects, more: true };
-        const attributes = await this.#objects.listed(key, replaced.has(key));
-        if (attributes !== undefined) objects.push(attributes);
-      }
-      if (objects.length === 0) await this.#directories.checkRoot('list', prefix);
-      return { objects, more: false };
+      const check = (): void => checkSignal('list', prefix, options?.signal);
+      const page = await this.#objects.page(this.#walk.keys(query), { replaced, limit, check });
+      if (page.objects.length === 0) await this.#directories.checkRoot('list', prefix);
+      return page;
     });
   }
 
@@ -214,6 +210,7 @@ class FileBucket implements BlobStore {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#walk.release();
     await this.#temps.release();
   }
 
