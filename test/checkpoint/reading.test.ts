@@ -149,6 +149,24 @@ describe('versions', () => {
   });
 });
 
+describe('a history block', () => {
+  test.each(['missing', 'damaged'])('that is %s is named', async (how) => {
+    const { state, gated, keys } = await scene();
+    const blocks = keys.filter((key) => key.includes('/history/'));
+    expect(blocks.length).toBeGreaterThan(1);
+    for (const key of blocks) {
+      const found = await gated.store.get(key);
+      const bytes = Buffer.from(found.found ? found.bytes : []);
+      await gated.store.delete(key);
+      bytes[900] = (bytes[900] ?? 0) ^ 1;
+      if (how === 'damaged') await gated.store.create(key, bytes);
+    }
+    const failure = await failureOf(state.versions(LONG));
+    expect(failure).toMatchObject({ code: 'INTEGRITY' });
+    expect(blocks).toContain((failure as { details: { object: string } }).details.object);
+  });
+});
+
 describe('who ask at the same time', () => {
   test('share each read', async () => {
     const { state, readBy } = await scene();
