@@ -30,6 +30,10 @@ export type { Entry } from './log/records.ts';
 export { openWorld } from './open.ts';
 export type { Components, OpenOptions, Settings } from './options.ts';
 export {
+  LATENCIES_LOCAL,
+  LATENCIES_NEAR,
+  type Latencies,
+  migrationMs,
   type Schema1Cost,
   type Schema1Counts,
   type Schema1Facts,

@@ -7,7 +7,15 @@ import { createLimit } from './base/limit.ts';
 import { bucketFailure } from './log/failure.ts';
 import { type OpenOptions, readComponents, readSettings } from './options.ts';
 
-export type { Schema1Cost, Schema1Requests } from '../migrate/schema1-cost.ts';
+export {
+  LATENCIES_LOCAL,
+  LATENCIES_NEAR,
+  type Latencies,
+  migrationMs,
+  type Schema1Cost,
+  type Schema1Requests,
+} from '../migrate/schema1-cost.ts';
+export type { AddressedKind, Count } from '../migrate/schema1-inventory.ts';
 export type { Schema1Kind } from '../migrate/schema1-listing.ts';
 export type {
   Schema1Counts,

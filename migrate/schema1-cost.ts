@@ -77,6 +77,18 @@ export const LATENCIES_NEAR: Latencies = {
   workMs: 0.1,
 };
 
+/** A directory on this machine. */
+export const LATENCIES_LOCAL: Latencies = {
+  getMs: 1,
+  listMs: 50,
+  headMs: 1,
+  createMs: 10,
+  bytesPerMs: 100_000,
+  readsAtOnce: 32,
+  createsAtOnce: 8,
+  workMs: 0.2,
+};
+
 /** `{"archived":…,"version":…}` without path, title and metadata, and the lengths in front. */
 const ENTRY_FIXED_BYTES = 290;
 /** Columns of a document beside its path and title, in the segment too. */

@@ -3,6 +3,7 @@ import { ERROR_CODES } from '../base/errors.ts';
 import { type VerifyCounts, type VerifyReport, verifyWorld } from '../verify.ts';
 import { type Command, type CommandContext, isSet } from './command.ts';
 import { readLocation } from './location.ts';
+import { isSchema1, verifyOld } from './schema1.ts';
 import { worldArguments } from './world.ts';
 
 export const verify: Command = {
@@ -15,6 +16,8 @@ export const verify: Command = {
   notes: [
     'Without --deep the bodies in blobs (by default those above 16 KiB) are not read: that one is',
     'gone is seen, that one was cut or changed is not.',
+    'A world in the old format (schema 1) is verified too: all that its head leads to, and what',
+    'moving it would take. There, blobs hold every body.',
     'Exit status 6 when anything is wrong. Writes nothing; safe beside any number of writers.',
   ],
   examples: [
@@ -27,6 +30,15 @@ export const verify: Command = {
 async function runVerify(context: CommandContext): Promise<number> {
   const { location } = worldArguments(context);
   readLocation(location);
+  try {
+    return await verifyNew(context, location);
+  } catch (error) {
+    if (isSchema1(error)) return verifyOld(context, location);
+    throw error;
+  }
+}
+
+async function verifyNew(context: CommandContext, location: string): Promise<number> {
   const { output, signal, components } = context;
   const report = await verifyWorld(location, {
     components,

@@ -1,0 +1,184 @@
+/** What the commands say of a world of schema 1, the old format. */
+import type { Location } from '../../blob/index.ts';
+import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
+import {
+  LATENCIES_LOCAL,
+  LATENCIES_NEAR,
+  type Latencies,
+  migrationMs,
+  type Schema1Cost,
+  type Schema1Counts,
+  type Schema1Facts,
+  type Schema1Objects,
+  type Schema1Report,
+  type Schema1Told,
+  statSchema1,
+  verifySchema1,
+} from '../schema1.ts';
+import { type CommandContext, isSet } from './command.ts';
+import { readLocation } from './location.ts';
+
+/** Whether a failure says that a location holds a world of schema 1. */
+export function isSchema1(error: unknown): boolean {
+  return isStoreError(error) && error.code === 'UNSUPPORTED_FORMAT' && error.details.schema === 1;
+}
+
+/** `verify` of such a world. Gives the exit status. */
+export async function verifyOld(context: CommandContext, location: string): Promise<number> {
+  const { output, signal, components } = context;
+  const report = await verifySchema1(location, {
+    components,
+    signal,
+    deep: isSet(context, 'deep'),
+    onProgress: (counts) => output.progress(countsLine(counts)),
+  });
+  const unread = report.versions > 0 && !report.deep;
+  const notRead = unread ? ' (blobs are there, and were not read)' : '';
+  return tell(context, location, report, [
+    `checked ${countsLine(report)}${notRead}`,
+    ...toldLines(report.told),
+    ...sinceLines(report),
+    ...problemLines(report),
+    verdict(report.problemCount, unread),
+  ]);
+}
+
+/** `stat` of such a world. Gives the exit status. */
+export async function statOld(context: CommandContext, location: string): Promise<number> {
+  const { output, signal, components } = context;
+  const facts = await statSchema1(location, {
+    components,
+    signal,
+    onProgress: ({ documents, listed }) => {
+      output.progress(`${documents} documents, ${listed} objects listed`);
+    },
+  });
+  return tell(context, location, facts, problemLines(facts));
+}
+
+/** The refusal of `stat` of one document. */
+export function refuseDocument(location: string): StoreError {
+  return new StoreError(
+    'UNSUPPORTED_FORMAT',
+    `${location} holds a world in the old format, schema 1, whose documents are not shown one by ` +
+      'one: bucketstore stat without a path tells of the world, bucketstore migrate moves it',
+    { details: { schema: 1 } },
+  );
+}
+
+function tell(
+  { output }: CommandContext,
+  location: string,
+  facts: Schema1Facts,
+  lines: readonly string[],
+): number {
+  const latencies = latenciesOf(readLocation(location));
+  const ms = migrationMs(facts.cost, latencies);
+  output.result({ location, ...facts, estimate: { ms, latencies } }, [
+    `world ${facts.worldId ?? 'unknown'} in the old format (schema 1), sequence ` +
+      `${facts.sequence ?? 'unknown'}, ${facts.documents} documents (${facts.archived} archived)`,
+    ...objectLines(facts.objects),
+    ...costLines(facts.cost, ms, latencies),
+    ...lines,
+  ]);
+  return facts.problemCount === 0 ? 0 : ERROR_CODES.INTEGRITY.exit;
+}
+
+function latenciesOf({ kind, model }: Location): Latencies {
+  return model || kind === 'gcs' || kind === 's3' ? LATENCIES_NEAR : LATENCIES_LOCAL;
+}
+
+function countsLine({ documents, versions, blocks, listed, blobs }: Schema1Counts): string {
+  const read = blobs > 0 ? `, ${blobs} of them read` : '';
+  return `${documents} documents, ${versions} versions${read}, ${blocks} history blocks, ${listed} objects listed`;
+}
+
+function objectLines(objects: Schema1Objects | null): readonly string[] {
+  if (objects === null) return [];
+  const { kinds, unreachable, others } = objects;
+  const rows = Object.entries(kinds).flatMap(([kind, { objects: count, bytes }]) => {
+    if (count === 0) return [];
+    const dead = Object.entries(unreachable ?? {}).find(([name]) => name === kind)?.[1];
+    const words =
+      dead === undefined || dead.objects === 0
+        ? ''
+        : `; unreachable: ${dead.objects}, ${size(dead.bytes)}`;
+    return [`  ${KIND_WORDS[kind] ?? kind}: ${count}, ${size(bytes)}${words}`];
+  });
+  return [
+    `the bucket holds ${objects.objects} objects, ${size(objects.bytes)}`,
+    ...rows,
+    ...others.map((key) => `  unknown: ${key}`),
+  ];
+}
+
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  head: 'head',
+  root: 'roots',
+  shard: 'shards',
+  manifest: 'manifests',
+  history: 'history blocks',
+  blob: 'blobs',
+  changes: 'change blocks',
+  pin: 'pins',
+  'schema-2': 'objects of schema 2',
+  other: 'unknown objects',
+};
+
+function costLines(
+  { objects, bytes, segments, recordTables, blocks, requests }: Schema1Cost,
+  ms: number,
+  { getMs, createMs, readsAtOnce }: Latencies,
+): readonly string[] {
+  const lists = `${requests.list} lists`;
+  return [
+    `migrate would read ${requests.get} objects (${lists}) and write ${objects}, about ` +
+      `${size(bytes)}: ${segments} segments, ${recordTables} tables of versions; ` +
+      `${blocks} history blocks and all blobs stay where they are`,
+    `  about ${duration(ms)}, at ${getMs} ms a read, ${readsAtOnce} at once, ${createMs} ms a write`,
+  ];
+}
+
+function toldLines(told: Schema1Told | null): readonly string[] {
+  if (told === null) return [];
+  const { named, unnamed, changeBlocks, changeGaps, resumesFrom } = told;
+  const gaps = changeGaps > 0 ? ` (${changeGaps} never kept)` : '';
+  return [
+    `told of the past: ${named + unnamed} receipts (${unnamed} do not say of what), ` +
+      `${changeBlocks} change blocks${gaps}; cursors resume from ${resumesFrom} on`,
+  ];
+}
+
+function sinceLines({ sequence, headAfter }: Schema1Report): readonly string[] {
+  if (headAfter === null || headAfter === sequence) return [];
+  if (headAfter === 'migrated') {
+    return ['it was migrated meanwhile: what was verified is what it was before'];
+  }
+  return [
+    `old servers write to it: the head is at ${headAfter} now, and what was verified is the ` +
+      `state at ${sequence}`,
+  ];
+}
+
+function problemLines({ problems, problemCount }: Schema1Facts): readonly string[] {
+  const more = problemCount - problems.length;
+  return [
+    ...problems.map(({ object, problem }) => `wrong: ${object}: ${problem}`),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+}
+
+function verdict(problemCount: number, unread: boolean): string {
+  if (problemCount > 0) return `${problemCount} problems`;
+  if (!unread) return 'all is as it must be';
+  return 'all that was read is as it must be; blobs were not read: use --deep';
+}
+
+function size(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function duration(ms: number): string {
+  if (ms < 120_000) return `${Math.ceil(ms / 1000)} s`;
+  return `${Math.ceil(ms / 60_000)} min`;
+}
