@@ -82,7 +82,8 @@ export class ObjectWriter {
       const { outcome } = await bucket.create(key, bytes, options);
       if (outcome === 'created') return 'created';
     } catch (error) {
-      if (!mayPass(error) || signal?.aborted === true) throw bucketFailure(error);
+      signal?.throwIfAborted();
+      if (!mayPass(error)) throw bucketFailure(error);
       failure = bucketFailure(error);
     }
     try {
@@ -93,6 +94,7 @@ export class ObjectWriter {
         throw integrityError(key, 'holds other bytes than its name says');
       }
     } catch (error) {
+      signal?.throwIfAborted();
       if (!isStoreError(error) || error.code !== 'UNAVAILABLE') throw error;
       failure = error;
     }
