@@ -5,8 +5,8 @@
  *
  * A Bloom filter in blocks: a path's hash names one block of 256 bits and one bit in each of its
  * eight words, so that a look stays in one line of memory, and ends at the first word that lacks
- * its bit (after two, mostly). At 12 bits a key it takes one in two hundred for another. Made at load,
- * of nothing but the paths; whoever makes paths that collide wins a binary search.
+ * its bit (after two, mostly). At 12 bits a key it takes one in two hundred for another. Made at
+ * load, of nothing but the paths; whoever makes paths that collide wins a binary search.
  */
 import { SLASH } from '../bucketstore/base/ascii.ts';
 import { NumberSink } from './column-sinks.ts';

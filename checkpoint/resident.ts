@@ -150,9 +150,9 @@ export class ResidentColumns {
     return importanceAt(this.#parts, row);
   }
 
-  /** The rows of live documents whose body has a hash (64 hex), ascending. */
-  rowsWithBody(bodyHash: string): Iterable<number> {
-    return this.#bodies.rows(Buffer.from(bodyHash, 'hex'));
+  /** The rows of live documents whose body has a hash (32 bytes), ascending. */
+  rowsWithBody(bodyHash: Uint8Array): Iterable<number> {
+    return this.#bodies.rows(bodyHash);
   }
 
   /**

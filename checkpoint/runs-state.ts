@@ -73,7 +73,8 @@ export class RunsState implements BaseState {
   }
 
   livePaths(bodyHash: string): Iterable<string> {
-    return mergePaths(this.runs.map((_, index) => this.#livePathsOf(index, bodyHash)));
+    const hash = Buffer.from(bodyHash, 'hex');
+    return mergePaths(this.runs.map((run) => this.#livePathsOf(run, hash)));
   }
 
   /** At most two `get`s; none for what is kept. */
@@ -138,9 +139,7 @@ export class RunsState implements BaseState {
   }
 
   /** Live paths of one run whose body has a hash, but for those that a newer run speaks of. */
-  *#livePathsOf(index: number, bodyHash: string): Generator<string> {
-    const run = this.runs[index];
-    if (run === undefined) return;
+  *#livePathsOf(run: ResidentRun, bodyHash: Uint8Array): Generator<string> {
     for (const row of run.columns.rowsWithBody(bodyHash)) {
       const path = run.columns.path(row);
       if (this.#find(path)?.run === run) yield path;

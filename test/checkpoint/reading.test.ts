@@ -75,7 +75,7 @@ async function scene(cacheBytes?: number) {
 }
 
 describe('loading', () => {
-  test('costs the root, a manifest for each run, two reads of ranges for each segment', async () => {
+  test('costs the root, a manifest for each run, two ranges of each segment', async () => {
     const { root, record, gated, loader, keys } = await scene();
     const segments = keys.filter((key) => key.endsWith('.seg')).length;
     expect(segments).toBeGreaterThan(root.runs.length);
@@ -249,7 +249,7 @@ describe('a packed version', () => {
     expect(await readBy(() => loader.readPacked(next, stored))).toHaveLength(1);
   });
 
-  test('is none where nothing was inlined, with another hash, or behind what is packed', async () => {
+  test('is none where nothing was inlined, with another hash, or not packed', async () => {
     const { loader, root } = await scene();
     expect(await loader.readPacked(sequence(place + 1), hash)).toBeNull();
     expect(await loader.readPacked(place, hashOf(1))).toBeNull();

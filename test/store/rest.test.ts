@@ -1,6 +1,6 @@
 /**
- * Goal: a state moves to a newer checkpoint only when that has each document as the state itself saw
- * it made; slots stay known as long as no pack has what they inline.
+ * Goal: a state moves to a newer checkpoint only when that has each document as the state itself
+ * saw it made; slots stay known as long as no pack has what they inline.
  * Method: a replayed state, put onto the bases of states that differ from it in one thing each.
  */
 import { describe, expect, test } from 'vitest';
