@@ -65,7 +65,7 @@ export class CommitLoop {
   /** The batch whose slot is being created. */
   #underWay: readonly Built[] = [];
   #filling: Promise<void> | null = null;
-  /** The member that is being built, or was last. */
+  /** The member that is being built, or was last; or the turn of others. */
   #adding: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | null = null;
 
@@ -97,9 +97,7 @@ export class CommitLoop {
 
   /** Whether as much is built as may be. */
   #isFull(): boolean {
-    // Among rivals most of what is built is judged again before its turn comes.
-    const batches = this.#parts.turns.rivals > 0 ? 1 : BATCHES_AHEAD;
-    return this.#ahead.isFull(batches * this.#limit.now);
+    return this.#ahead.isFull(BATCHES_AHEAD * this.#limit.now);
   }
 
   #newAhead(): Ahead {
@@ -167,7 +165,7 @@ export class CommitLoop {
 
   async #build(): Promise<void> {
     for (let built = 1; !this.#parts.ended.aborted; built++) {
-      if (built % BUILT_AT_ONCE === 0) await this.#parts.clock.turn?.();
+      if (built % BUILT_AT_ONCE === 0) await this.#turnOfOthers();
       this.#follow();
       const ahead = this.#ahead;
       if (this.#isFull()) return;
@@ -183,6 +181,15 @@ export class CommitLoop {
       if (added === 'waits') return;
       this.#repeats.answer(next, added);
     }
+  }
+
+  /** Who waits for what is built waits for this too: promises alone would never let it pass. */
+  async #turnOfOthers(): Promise<void> {
+    const { clock } = this.#parts;
+    if (clock.turn === undefined) return;
+    const turn = clock.turn();
+    this.#adding = turn;
+    await turn;
   }
 
   /** What is built next follows the tip of now, when nothing is built that follows another. */
