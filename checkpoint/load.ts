@@ -125,7 +125,7 @@ export class CheckpointLoader implements CheckpointSource {
       this.#newest = root.sequence;
       this.#runs.keep(loaded);
     }
-    const { packedThrough } = root;
-    return new RunsState({ ...loaded, documents, packedThrough, tables: this.#tables });
+    const { sequence, packedThrough } = root;
+    return new RunsState({ ...loaded, sequence, documents, packedThrough, tables: this.#tables });
   }
 }

@@ -21,6 +21,8 @@ import type { TableReader } from './table-reader.ts';
 import { type RecordRun, readVersions } from './version-reader.ts';
 
 export interface RunsStateParts {
+  /** The checkpoint's. */
+  readonly sequence: number;
   /** Documents in all runs together, archived ones included. */
   readonly documents: number;
   readonly packedThrough: number;
@@ -37,6 +39,7 @@ interface Place {
 }
 
 export class RunsState implements BaseState {
+  readonly sequence: number;
   readonly documents: number;
   readonly packedThrough: number;
   /** In the order of their intervals. */
@@ -47,7 +50,8 @@ export class RunsState implements BaseState {
   /** Of the path that is being looked for. */
   readonly #hash: PathHash = { block: 0, bits: 0 };
 
-  constructor({ documents, packedThrough, runs, records, tables }: RunsStateParts) {
+  constructor({ sequence, documents, packedThrough, runs, records, tables }: RunsStateParts) {
+    this.sequence = sequence;
     this.documents = documents;
     this.packedThrough = packedThrough;
     this.runs = runs;

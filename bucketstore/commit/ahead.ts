@@ -127,6 +127,9 @@ export class Ahead {
   /** What was cut off is committed: the rest follows the state that it made. */
   committed(batch: readonly Built[], state: Snapshot): void {
     this.#draft.follow(state);
+    // What comes next is built on the checkpoint that the store rests on now.
+    const moved = this.#draft.restingOn(state.base);
+    if (moved !== this.#draft) this.#draft = new SnapshotDraft(moved);
     this.#forget(batch);
   }
 

@@ -12,6 +12,8 @@ export interface PlacedDocument {
 }
 
 export interface BaseState {
+  /** The checkpoint's. */
+  readonly sequence: number;
   /** Documents, archived ones included. */
   readonly documents: number;
   /** Inlined versions up to here lie in packs; what is behind it lies in slots alone. */
@@ -43,6 +45,7 @@ const NOTHING: Iterator<PlacedDocument> & Iterable<never> = {
 
 /** What a world begins with. */
 export const EMPTY_BASE: BaseState = {
+  sequence: 0,
   documents: 0,
   packedThrough: 0,
   head: () => undefined,

@@ -49,8 +49,6 @@ export class Follower {
   /** Before the look that last found the next name missing. */
   #confirmed: Moment;
   #tipSeen: Moment;
-  /** The sequence of the checkpoint that the served state rests on. */
-  #restsAt: number;
   #broken: StoreError | null = null;
   #reloading: Promise<void> | null = null;
 
@@ -58,7 +56,6 @@ export class Follower {
     const { snapshot, missing } = loaded;
     this.#parts = parts;
     this.#snapshot = snapshot;
-    this.#restsAt = loaded.restsAt;
     this.#confirmed = missing.began;
     this.#tipSeen = missing.began;
     parts.sightings.note(missing.tip, missing.began, missing.date);
@@ -174,7 +171,8 @@ export class Follower {
    */
   install(snapshot: Snapshot, read: EnteredSlot): void {
     if (snapshot.tip.sequence <= this.#snapshot.tip.sequence) return;
-    this.#snapshot = this.#rested(snapshot);
+    // It may have been built before this store rested on its checkpoint.
+    this.#snapshot = snapshot.restingOn(this.#snapshot.base);
     this.#tipSeen = this.#parts.sightings.moment();
     this.#parts.onSlot(read, 'live');
   }
@@ -186,18 +184,10 @@ export class Follower {
    * @throws StoreError `INTEGRITY` when it has a document otherwise than this store saw it made
    */
   rest(checkpoint: Snapshot): void {
-    const { sequence: at } = checkpoint.tip;
-    if (at <= this.#restsAt || at > this.#snapshot.tip.sequence) return;
     const { base } = checkpoint;
-    this.#snapshot = this.#snapshot.rebase(base, at, sequence(base.packedThrough));
-    this.#restsAt = at;
-  }
-
-  /** A state that was built before this store rested on its checkpoint. */
-  #rested(snapshot: Snapshot): Snapshot {
-    const { base } = this.#snapshot;
-    if (snapshot.base === base) return snapshot;
-    return snapshot.rebase(base, sequence(this.#restsAt), sequence(base.packedThrough));
+    const { sequence: at } = base;
+    if (at <= this.#snapshot.base.sequence || at > this.#snapshot.tip.sequence) return;
+    this.#snapshot = this.#snapshot.restingOn(base);
   }
 
   /**
@@ -348,13 +338,12 @@ export class Follower {
 
   async #reload(): Promise<void> {
     const known = this.#snapshot.tip.sequence;
-    const { snapshot, restsAt, missing, slots } = await this.#parts.load(known);
+    const { snapshot, missing, slots } = await this.#parts.load(known);
     publish('bucketstore:reload', () => ({ from: known, to: snapshot.tip.sequence }));
     this.#confirm(missing);
     const served = this.#snapshot.tip.sequence;
     if (snapshot.tip.sequence <= served) return;
     this.#snapshot = snapshot;
-    this.#restsAt = restsAt;
     this.#tipSeen = this.#parts.sightings.moment();
     for (const read of slots) if (read.slot.first > served) this.#parts.onSlot(read, 'loaded');
   }

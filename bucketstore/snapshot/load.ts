@@ -55,8 +55,6 @@ export interface LoadOptions {
 
 export interface Loaded {
   readonly snapshot: Snapshot;
-  /** The sequence of the checkpoint, or of the start, that it rests on. */
-  readonly restsAt: Sequence;
   /** The look that found the next name missing. */
   readonly missing: Missing;
   /**
@@ -148,7 +146,7 @@ async function tryLoad(
   const unpacked = before.filter(({ slot }) => slot.last > packedThrough);
   const entered = before.filter(({ slot }) => slot.last > (options.known ?? 0));
   const whole = unpacked.length === 0 ? snapshot : withSlots(snapshot, unpacked);
-  return { snapshot: whole, restsAt: tip.sequence, missing, slots: [...entered, ...recent.take()] };
+  return { snapshot: whole, missing, slots: [...entered, ...recent.take()] };
 }
 
 /** A state that also knows where slots before its checkpoint hold what is in no pack yet. */

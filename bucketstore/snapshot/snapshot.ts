@@ -5,7 +5,7 @@
 import type { CallOptions } from '../../blob/index.ts';
 import { assert } from '../base/assert.ts';
 import { compareUtf8 } from '../base/order.ts';
-import type { Sequence } from '../base/sequence.ts';
+import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Marker } from '../log/records.ts';
 import { type BaseState, EMPTY_BASE, type PlacedDocument } from './base.ts';
 import { hasUnder, type ListQuery, listChildren } from './listing.ts';
@@ -253,6 +253,12 @@ export class Snapshot {
   rebase(base: BaseState, at: Sequence, packedThrough: Sequence = at): Snapshot {
     assert(at <= this.tip.sequence, () => `a base at ${at}, beyond ${this.tip.sequence}`);
     return new Snapshot(rebaseParts(this.copyParts(), base, at, packedThrough));
+  }
+
+  /** As `rebase`, onto a checkpoint that is newer than its own; else itself. */
+  restingOn(base: BaseState): Snapshot {
+    if (base.sequence <= this.base.sequence) return this;
+    return this.rebase(base, sequence(base.sequence), sequence(base.packedThrough));
   }
 
   /** The state as it is now, for good: of a snapshot itself, of a draft a copy. Constant time. */

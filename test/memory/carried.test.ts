@@ -123,7 +123,6 @@ describe('loading', () => {
       const slots = [{ slot: { first: sequence(2) }, hash: '' }] as unknown as Loaded['slots'];
       const loaded: Loaded = {
         snapshot,
-        restsAt: sequence(1),
         missing: { tip: snapshot.tip.sequence, began, date: 1 },
         slots,
       };

@@ -28,7 +28,10 @@ class MapBase implements BaseState {
   /** Details and versions that were asked for. */
   reads = 0;
 
-  private constructor(held: ReadonlyMap<string, Held>) {
+  readonly sequence: number;
+
+  private constructor(sequence: number, held: ReadonlyMap<string, Held>) {
+    this.sequence = sequence;
     this.#held = held;
     this.#paths = [...held.keys()].sort(compareUtf8);
   }
@@ -45,7 +48,7 @@ class MapBase implements BaseState {
       const head = { version, first, archived, bodyHash };
       held.set(path, { ...head, details: all, versions: retained });
     }
-    return new MapBase(held);
+    return new MapBase(state.tip.sequence, held);
   }
 
   /** No slot is needed for a body: tests that want one hand it in. */
