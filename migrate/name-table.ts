@@ -57,9 +57,18 @@ export class NameTable {
       mask;
     for (;;) {
       const found = this.#slots[slot] ?? 0;
-      if (found === 0 || this.at(found - 1).equals(name)) return slot;
+      if (found === 0 || this.#isAt(found - 1, name)) return slot;
       slot = (slot + 1) & mask;
     }
+  }
+
+  /** In place, and the first bytes by themselves: most names that are met on the way are others. */
+  #isAt(place: number, name: Uint8Array): boolean {
+    const chunk = this.#chunks[Math.floor(place / CHUNK_NAMES)];
+    const start = (place % CHUNK_NAMES) * NAME_BYTES;
+    if (chunk === undefined || chunk[start] !== name[0] || chunk[start + 3] !== name[3])
+      return false;
+    return chunk.compare(name, 0, NAME_BYTES, start, start + NAME_BYTES) === 0;
   }
 
   #grow(): void {
