@@ -30,7 +30,7 @@ export class DocumentCounter {
 }
 
 /** Rows of a step. */
-const STEP_ROWS = 4_096;
+const STEP_ROWS = 1_024;
 
 function* createdIn(
   { columns }: ResidentRun,

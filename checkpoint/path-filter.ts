@@ -43,7 +43,7 @@ export function hashPath(bytes: Uint8Array, length: number, hash: PathHash): voi
 }
 
 /** Rows of a step. */
-const STEP_ROWS = 8_192;
+const STEP_ROWS = 2_048;
 
 export class PathFilter {
   readonly #words: Uint32Array;
