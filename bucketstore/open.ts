@@ -153,7 +153,7 @@ async function openReplica(
   { clock, random, logger, checkpoints: given }: Components,
   signal: AbortSignal | undefined,
 ): Promise<WorldParts> {
-  const loader = new CheckpointLoader({ bucket, start: found.marker.start });
+  const loader = new CheckpointLoader({ bucket, clock, start: found.marker.start });
   const source = given ?? loader;
   const checkpoints = new Checkpoints(bucket);
   const sightings = new Sightings({ clock, checkpoints });

@@ -20,7 +20,7 @@ function pathOf(n: number): string {
 /** Writes of every kind, many at once. */
 async function scribble(bench: WorldBench, world: World, random: SeededRandom, writes: number) {
   const one = async (): Promise<void> => {
-    const path = pathOf(random.integer(120));
+    const path = pathOf(random.integer(60));
     const body = `# ${random.uuid()}\n${'x'.repeat(random.integer(40) === 0 ? 20_000 : 50)}`;
     const kind = random.integer(10);
     try {
@@ -46,7 +46,7 @@ async function contents(bench: WorldBench, world: World): Promise<unknown> {
   const view = world.view();
   const documents: unknown[] = [];
   const read = async (): Promise<void> => {
-    for (let n = 0; n < 120; n++) {
+    for (let n = 0; n < 60; n++) {
       const path = pathOf(n);
       try {
         const versions = await view.versions(path);
@@ -77,7 +77,7 @@ describe('a world with checkpoints', () => {
       const random = new SeededRandom(seed);
       const settings = { bodyCacheBytes: 0 };
       const first = await bench.open({ settings });
-      for (const writes of [1100, 300, 20]) {
+      for (const writes of [1100, 120, 10]) {
         await scribble(bench, first, random, writes);
         const before = await contents(bench, first);
         const { written } = await bench.run(first.compact());
@@ -85,7 +85,7 @@ describe('a world with checkpoints', () => {
         expect(await contents(bench, first)).toEqual(before);
         const other = await bench.open({ settings });
         expect(await contents(bench, other)).toEqual(before);
-        await scribble(bench, other, random, 60);
+        await scribble(bench, other, random, 20);
         expect(await contents(bench, other)).toEqual(await contents(bench, first));
       }
       expect(await bench.run(first.compact())).toMatchObject({ written: 1 });
