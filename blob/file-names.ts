@@ -6,9 +6,9 @@
  * WHY THAT IS SAFE. A list must show what was there before it began. A name that comes or goes
  * changes the directory's own time of change, which the kernel sets and nobody can put back. Names
  * are kept only when that time, looked at before they were read, lay `SETTLED_MS` in the past: no
- * clock of a file system is so coarse that a change after the reading could have the same time. They
- * are used only while inode and time are the same. A directory that is written to, as that of a log
- * is, is never settled and so read each time.
+ * clock of a file system is so coarse that a change after the reading could have the same time.
+ * They are used only while inode and time are the same. A directory that is written to, as that of
+ * a log is, is never settled and so read each time.
  */
 import type { Timing } from './blob.ts';
 import { isAbsent } from './file-errors.ts';
@@ -26,9 +26,9 @@ export interface Child {
 }
 
 /** Smaller directories are read as quickly. */
-export const KEPT_NAMES_MIN = 1024;
+const KEPT_NAMES_MIN = 1024;
 /** Times of change may be whole seconds, or even ones. */
-export const SETTLED_MS = 5000;
+const SETTLED_MS = 5000;
 
 interface Kept {
   readonly path: string;

@@ -15,7 +15,6 @@ export {
   type Schema1Cost,
   type Schema1Requests,
 } from '../migrate/schema1-cost.ts';
-export type { AddressedKind, Count } from '../migrate/schema1-inventory.ts';
 export type { Schema1Kind } from '../migrate/schema1-listing.ts';
 export type {
   Schema1Counts,
@@ -32,11 +31,12 @@ export interface VerifySchema1Options extends Opening, Schema1VerifyOptions {}
 export interface StatSchema1Options extends Opening, Schema1StatOptions {}
 
 /**
- * Reads a world of schema 1 whole and says what is wrong with it. Writes nothing, and is safe beside
- * old servers that go on writing: it is of the state that was current when it began. Requests and
- * memory as `verifySchema1Bucket` says.
+ * Reads a world of schema 1 whole and says what is wrong with it. Writes nothing, and is safe
+ * beside old servers that go on writing: it is of the state that was current when it began.
+ * Requests and memory as `verifySchema1Bucket` says.
  * @throws StoreError `NOT_FOUND` when no world is there; `UNSUPPORTED_FORMAT` when it is of another
- *   schema (`details.schema`: 2 is for `verifyWorld`); `LOCATION`, `UNAVAILABLE`. What is wrong with
+ *   schema (`details.schema`: 2 is for `verifyWorld`); `LOCATION`, `UNAVAILABLE`. What is wrong
+ *   with
  *   the world itself is not thrown
  */
 export async function verifySchema1(
@@ -47,8 +47,8 @@ export async function verifySchema1(
 }
 
 /**
- * What a world of schema 1 is, and what moving it takes, from its head, its root, its shards and one
- * listing. Requests as `statSchema1Bucket` says.
+ * What a world of schema 1 is, and what moving it takes, from its head, its root, its shards and
+ * one listing. Requests as `statSchema1Bucket` says.
  * @throws StoreError as `verifySchema1`
  */
 export async function statSchema1(

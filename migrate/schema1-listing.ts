@@ -42,8 +42,8 @@ const LIST_DEADLINE_MS = 60_000;
 const OTHERS_MAX = 100;
 
 /**
- * Lists everything under the world's prefix. One list for a thousand objects, one after another, not
- * in the bulk lane, so that it goes on beside a reading.
+ * Lists everything under the world's prefix. One list for a thousand objects, one after another,
+ * not in the bulk lane, so that it goes on beside a reading.
  */
 export async function listSchema1(
   bucket: BlobStore,

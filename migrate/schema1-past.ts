@@ -29,8 +29,8 @@ export interface PastParts {
 const CHANGES_AHEAD = 16;
 
 /**
- * Beside the head of schema 1 there is a log only when a migration was rolled back: its last slot is
- * the seal that says so. One `get` where there is one.
+ * Beside the head of schema 1 there is a log only when a migration was rolled back: its last slot
+ * is the seal that says so. One `get` where there is one.
  */
 export async function checkLogBeside(head: Schema1Head, parts: PastParts): Promise<void> {
   const { bucket, signal, problems, listing, headAfter } = parts;

@@ -90,7 +90,8 @@ function latenciesOf({ kind, model }: Location): Latencies {
 
 function countsLine({ documents, versions, blocks, listed, blobs }: Schema1Counts): string {
   const read = blobs > 0 ? `, ${blobs} of them read` : '';
-  return `${documents} documents, ${versions} versions${read}, ${blocks} history blocks, ${listed} objects listed`;
+  const all = `${documents} documents, ${versions} versions${read}, ${blocks} history blocks`;
+  return `${all}, ${listed} objects listed`;
 }
 
 function objectLines(objects: Schema1Objects | null): readonly string[] {
@@ -135,7 +136,8 @@ function costLines(
     `migrate would read ${requests.get} objects (${lists}) and write ${objects}, about ` +
       `${size(bytes)}: ${segments} segments, ${recordTables} tables of versions; ` +
       `${blocks} history blocks and all blobs stay where they are`,
-    `  about ${duration(ms)}, at ${getMs} ms a read, ${readsAtOnce} at once, ${createMs} ms a write`,
+    `  about ${duration(ms)}, at ${getMs} ms a read, ${readsAtOnce} at once, ` +
+      `${createMs} ms a write`,
   ];
 }
 

@@ -185,10 +185,8 @@ export class CommitLoop {
 
   /** Who waits for what is built waits for this too: promises alone would never let it pass. */
   async #turnOfOthers(): Promise<void> {
-    const { clock } = this.#parts;
-    if (clock.turn === undefined) return;
-    const turn = clock.turn();
-    this.#adding = turn;
+    const turn = this.#parts.clock.turn?.();
+    this.#adding = turn ?? this.#adding;
     await turn;
   }
 
@@ -214,7 +212,10 @@ export class CommitLoop {
     const closing = closeBatch(this.#ahead, this.#parts.follower.snapshot, bounds);
     switch (closing.kind) {
       case 'batch':
-        await this.#attempt(closing.built.map(memberOf), () => this.#commit(closing));
+        await this.#attempt(
+          closing.built.map(({ member }) => member),
+          () => this.#commit(closing),
+        );
         return true;
       case 'waits':
         await abortable(closing.until, this.#parts.ended).catch(() => undefined);
@@ -296,8 +297,4 @@ export class CommitLoop {
     const snapshot = await this.#parts.follower.atTip({ signal: this.#parts.ended });
     if (snapshot.tip.sequence === batch.base.tip.sequence) answerAll(batch.judged);
   }
-}
-
-function memberOf({ member }: Built): Member {
-  return member;
 }

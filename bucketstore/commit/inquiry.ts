@@ -54,9 +54,9 @@ function isSame(a: Answer, b: Answer): boolean {
 }
 
 /**
- * The stored hash binds version, body, metadata and all versions before. What a checkpoint has is of
- * the log, in which a version is written once; what has changed since may be built ahead, and never
- * get there.
+ * The stored hash binds version, body, metadata and all versions before. What a checkpoint has is
+ * of the log, in which a version is written once; what has changed since may be built ahead, and
+ * never get there.
  */
 function storedHashOf(head: DocumentHead | ChangedDocument): string | undefined {
   return 'details' in head ? head.details?.current.storedHash : undefined;

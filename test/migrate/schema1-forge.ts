@@ -201,7 +201,9 @@ interface Found {
 export const PREFIX = '_demarkus/v1/';
 export const OTHER_HASH: string = 'f'.repeat(64);
 export const OTHER_WORLD = '11111111-2222-4333-8444-555555555555';
-/** Of the world that `freshWorld` makes: enough for a change block that the head tells nothing of. */
+/**
+ * Of the world that `freshWorld` makes: enough for a change block that the head tells nothing of.
+ */
 export const DOCUMENTS = 24;
 
 /** A small world that tells everything of its past. */
