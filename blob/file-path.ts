@@ -20,6 +20,7 @@ export const CONTINUED = '%+';
 
 const NAME_LENGTH_MAX = 200;
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
+const OTHER = /[^A-Za-z0-9._-]+/g;
 
 /** Whether a key is of a probe: one process uses it, and it means nothing once that has ended. */
 export function isProbeKey(key: string): boolean {
@@ -68,12 +69,15 @@ export function isListable(key: string): boolean {
 }
 
 function encodeBytes(segment: string): string {
+  const name = segment.replace(OTHER, percentBytes);
   const dotted = segment === '.' || segment === '..' || segment.startsWith(RESERVED);
-  let name = '';
-  for (const [i, byte] of Buffer.from(segment).entries()) {
-    const character = String.fromCharCode(byte);
-    const plain = /[A-Za-z0-9._-]/.test(character) && !(dotted && i === 0);
-    name += plain ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  return dotted ? `%2E${name.slice(1)}` : name;
+}
+
+function percentBytes(text: string): string {
+  let encoded = '';
+  for (const byte of Buffer.from(text)) {
+    encoded += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   }
-  return name;
+  return encoded;
 }

@@ -46,6 +46,7 @@ import type {
   ReplaceResult,
   Timing,
 } from './blob.ts';
+import { abortOf } from './cancel.ts';
 import type { BlobOperation } from './errors.ts';
 import { Chains, generationOf } from './file-chain.ts';
 import { Directories, parentOf } from './file-directories.ts';
@@ -181,7 +182,8 @@ class FileBucket implements BlobStore {
     const { prefix, limit } = query;
     return this.#run('list', prefix, options, async (): Promise<ListResult> => {
       const replaced = await this.#chains.keys();
-      const check = (): void => checkSignal('list', prefix, options?.signal);
+      const signal = options && abortOf(options);
+      const check = (): void => checkSignal('list', prefix, signal);
       const page = await this.#objects.page(this.#walk.keys(query), { replaced, limit, check });
       if (page.objects.length === 0) await this.#directories.checkRoot('list', prefix);
       return page;
@@ -224,7 +226,7 @@ class FileBucket implements BlobStore {
     options: CallOptions | undefined,
     call: () => Promise<R>,
   ): Promise<R & { readonly date: number }> {
-    checkStart({ operation, key }, options?.signal, this.#closed);
+    checkStart({ operation, key }, options && abortOf(options), this.#closed);
     try {
       await this.#open(operation, key);
       return { ...(await call()), date: this.#timing.now() };
@@ -266,7 +268,7 @@ class FileBucket implements BlobStore {
       throw error;
     });
     try {
-      checkSignal(operation, key, options?.signal);
+      checkSignal(operation, key, options && abortOf(options));
       const placement = {
         fs: this.#fs,
         directories: this.#directories,
