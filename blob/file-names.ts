@@ -26,9 +26,9 @@ export interface Child {
 }
 
 /** Smaller directories are read as quickly. */
-const KEPT_NAMES_MIN = 1024;
+export const KEPT_NAMES_MIN = 1024;
 /** Times of change may be whole seconds, or even ones. */
-const SETTLED_MS = 5000;
+export const SETTLED_MS = 5000;
 
 interface Kept {
   readonly path: string;
