@@ -312,7 +312,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'install-older',
-    hint: 186,
+    hint: 719,
     rule: 'a state is never installed over a newer one',
     edits: [
       {
