@@ -35,11 +35,6 @@ export class NameTable {
     return place;
   }
 
-  /** The place of a name, or −1. */
-  find(name: Uint8Array): number {
-    return (this.#slots[this.#slotOf(name)] ?? 0) - 1;
-  }
-
   /** The name at a place: a view. */
   at(place: number): Buffer {
     const chunk = this.#chunks[Math.floor(place / CHUNK_NAMES)];

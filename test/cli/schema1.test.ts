@@ -114,7 +114,7 @@ describe('verify of a world in the old format', () => {
     const { run } = await oldWorld(200);
     const shown = await run('verify memory:', { terminal: true });
     expect(shown.err).toMatch(
-      /\b(64|128|192) documents, \d+ versions, \d+ history blocks, \d+ objects listed/,
+      /K(64|128|192) documents, \d+ versions, \d+ history blocks, \d+ objects listed/,
     );
     const ended = new AbortController();
     ended.abort(new StoreError('INTERRUPTED', 'interrupted'));

@@ -1,8 +1,8 @@
 /**
- * Goal: a world is read as it was when the reading began, whatever old servers commit meanwhile, and
- * what they commit is never refused; nor do they take a world of ours for their own.
- * Method: replicas of the old store write before a reading and in the midst of one, at a gate in the
- * bucket; a marker is put in the place of the head.
+ * Goal: a world is read as it was when the reading began, whatever old servers commit meanwhile,
+ * and what they commit is never refused; nor do they take a world of ours for their own.
+ * Method: replicas of the old store write before a reading and in the midst of one, at a gate in
+ * the bucket; a marker is put in the place of the head.
  */
 import { describe, expect, test } from 'vitest';
 import type { BlobStore } from '../../blob/blob.ts';

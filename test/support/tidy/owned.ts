@@ -22,6 +22,7 @@ const PROGRAMS: readonly string[] = [
   'bucketstore/serve/',
   'spike/drivers.ts',
   'test/real/',
+  'test/schema1/make.ts',
   'test/sim/main.ts',
   'test/support/gcs-emulator/',
   'test/support/rgw.ts',
