@@ -1,7 +1,7 @@
 /**
  * Goal: what moving a world takes is told about right: what would be written and read, and how
- * long. Method: worlds whose base and record runs are encoded for real, with the codecs that a migration
- * will write them with; sizes from none to the largest that there can be.
+ * long. Method: worlds whose base and record runs are encoded for real, with the codecs that a
+ * migration will write them with; sizes from none to the largest that there can be.
  */
 import { describe, expect, test } from 'vitest';
 import { createMemoryBucket } from '../../blob/memory.ts';
