@@ -26,6 +26,9 @@ export function generationOf(stat: FileStat): string {
 export class Chains {
   readonly #fs: FileSystem;
   readonly #directory: string;
+  /** The look under way, and the one that begins when it has ended. */
+  #looking: Promise<ReadonlySet<string>> | undefined;
+  #waiting: Promise<ReadonlySet<string>> | undefined;
 
   constructor(fs: FileSystem, root: string) {
     this.#fs = fs;
@@ -35,6 +38,14 @@ export class Chains {
   /** The names of all replacements of a key, under any anchor. To be read *before* the anchor. */
   async names(key: string): Promise<readonly string[]> {
     return this.#namesIn(this.directoryOf(key));
+  }
+
+  /**
+   * As `names`, for readers: hardly any key has ever been replaced, and that one has not is found
+   * by one look for all who ask while the look before is under way.
+   */
+  async namesForRead(key: string): Promise<readonly string[]> {
+    return (await this.#sharedKeys()).has(key) ? this.names(key) : [];
   }
 
   directoryOf(key: string): string {
@@ -57,6 +68,27 @@ export class Chains {
     const keys = new Set<string>();
     await this.#collect(this.#directory, '', keys);
     return keys;
+  }
+
+  /** The keys that have ever been replaced, by a look that begins after now. */
+  #sharedKeys(): Promise<ReadonlySet<string>> {
+    if (this.#waiting !== undefined) return this.#waiting;
+    const before = this.#looking;
+    if (before === undefined) return this.#look();
+    const look = (): Promise<ReadonlySet<string>> => {
+      this.#waiting = undefined;
+      return this.#look();
+    };
+    this.#waiting = before.then(look, look);
+    return this.#waiting;
+  }
+
+  #look(): Promise<ReadonlySet<string>> {
+    const looking = this.keys().finally(() => {
+      if (this.#looking === looking) this.#looking = undefined;
+    });
+    this.#looking = looking;
+    return looking;
   }
 
   /**

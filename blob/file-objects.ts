@@ -55,7 +55,7 @@ export class Objects {
 
   /** @throws BlobError `integrity` when something that is no file has the object's place */
   async attributes(key: string): Promise<Attributes | undefined> {
-    const names = await this.#chains.names(key);
+    const names = await this.#chains.namesForRead(key);
     const found = await this.#look(key);
     if (found?.kind === 'other') throw this.#noFile('head', key);
     return this.#attributesOf(key, names, found);
@@ -91,7 +91,7 @@ export class Objects {
   }
 
   async read(key: string, range: Range | undefined): Promise<ObjectBytes | undefined> {
-    const names = await this.#chains.names(key);
+    const names = await this.#chains.namesForRead(key);
     const file = await this.#openAnchor(key);
     if (file === undefined) return undefined;
     let newest: Replacement | undefined;

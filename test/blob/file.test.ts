@@ -150,6 +150,43 @@ describe('file bucket', () => {
     expect(await readBytes(a, 'head.json')).toEqual(bytesOf('new'));
   });
 
+  test('reads at once share a look for replacements, and each sees what was there before it', async () => {
+    const directory = await freshDirectory();
+    const other = bucketIn(directory);
+    await mustCreate(other, 'head.json', bytesOf('0'));
+    let looks = 0;
+    let wait: Promise<void> | undefined;
+    const fs = hookedFileSystem(nodeFileSystem, {
+      before: async ({ name, path }) => {
+        if (name !== 'readdir' || !path.endsWith('.bucketstore-gen')) return;
+        looks++;
+        await wait;
+      },
+    });
+    const store = bucketIn(directory, { fs });
+    const reads = (): Promise<unknown>[] =>
+      Array.from({ length: 50 }, () => store.get('head.json'));
+    await Promise.all(reads());
+    expect(looks).toBeLessThanOrEqual(3);
+    let release = (): void => {};
+    wait = new Promise((resolve) => {
+      release = resolve;
+    });
+    const early = reads();
+    const { generation } = await attributesOf(other, 'head.json');
+    await other.replace('head.json', generation, bytesOf('1'));
+    const late = [...reads(), store.head('head.json')];
+    release();
+    await Promise.all(early);
+    const size = bytesOf('1').length;
+    for (const found of await Promise.all(late)) {
+      expect(found).toMatchObject({ found: true, attributes: { size } });
+      if (typeof found === 'object' && found !== null && 'bytes' in found) {
+        expect(found.bytes).toEqual(bytesOf('1'));
+      }
+    }
+  });
+
   test('`list()` reads only directories that can hold a wanted key', async () => {
     const read: string[] = [];
     const directory = await freshDirectory();
