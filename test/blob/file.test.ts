@@ -154,10 +154,13 @@ describe('file bucket', () => {
     const directory = await freshDirectory();
     const other = bucketIn(directory);
     await mustCreate(other, 'head.json', bytesOf('0'));
+    await mustCreate(other, 'another', bytesOf('0'));
+    await other.replace('another', (await attributesOf(other, 'another')).generation, bytesOf('1'));
     let looks = 0;
     let wait: Promise<void> | undefined;
     const fs = hookedFileSystem(nodeFileSystem, {
-      before: async ({ name, path }) => {
+      // What was read is told late.
+      after: async ({ name, path }) => {
         if (name !== 'readdir' || !path.endsWith('.bucketstore-gen')) return;
         looks++;
         await wait;
