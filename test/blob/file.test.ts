@@ -150,7 +150,7 @@ describe('file bucket', () => {
     expect(await readBytes(a, 'head.json')).toEqual(bytesOf('new'));
   });
 
-  test('reads at once share a look for replacements, and each sees what was there before it', async () => {
+  test('reads at once share a look for replacements, which none finds stale', async () => {
     const directory = await freshDirectory();
     const other = bucketIn(directory);
     await mustCreate(other, 'head.json', bytesOf('0'));
