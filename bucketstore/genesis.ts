@@ -47,20 +47,6 @@ export async function readMarker({
   }
 }
 
-/**
- * Refuses a world that starts from a checkpoint: no code here can load one, and without it the
- * world would look empty.
- * @throws StoreError `UNSUPPORTED_FORMAT`
- */
-export function assertEmptyStart({ start }: Marker): void {
-  if (start.root === null) return;
-  throw new StoreError(
-    'UNSUPPORTED_FORMAT',
-    `${MARKER_KEY}: the world starts from a checkpoint, which this version cannot read`,
-    { details: { object: MARKER_KEY } },
-  );
-}
-
 function markerOf(bytes: Uint8Array, location: string): ReadMarker {
   const head = recogniseHead(bytes);
   switch (head.kind) {

@@ -1,11 +1,8 @@
 /** Worlds of schema 1, the old format: looked at, and not changed. */
-import { type BlobStore, openBucket } from '../blob/index.ts';
 import type { Schema1Facts, Schema1Report } from '../migrate/schema1-report.ts';
 import { type Schema1StatOptions, statSchema1Bucket } from '../migrate/schema1-stat.ts';
 import { type Schema1VerifyOptions, verifySchema1Bucket } from '../migrate/schema1-verify.ts';
-import { createLimit } from './base/limit.ts';
-import { bucketFailure } from './log/failure.ts';
-import { type OpenOptions, readComponents, readSettings } from './options.ts';
+import { type Opening, withBucket } from './with-bucket.ts';
 
 export {
   LATENCIES_LOCAL,
@@ -23,8 +20,6 @@ export type {
   Schema1Report,
   Schema1Told,
 } from '../migrate/schema1-report.ts';
-
-type Opening = Pick<OpenOptions, 'settings' | 'components' | 'signal'>;
 
 export interface VerifySchema1Options extends Opening, Schema1VerifyOptions {}
 
@@ -56,27 +51,4 @@ export async function statSchema1(
   options: StatSchema1Options = {},
 ): Promise<Schema1Facts> {
   return withBucket(location, options, (bucket) => statSchema1Bucket(bucket, options));
-}
-
-async function withBucket<T>(
-  location: string,
-  options: Opening,
-  use: (bucket: BlobStore) => Promise<T>,
-): Promise<T> {
-  const { clock, random, observer, bucket: given } = readComponents(options.components);
-  const { readLane, bulkLane } = readSettings(options.settings);
-  const lanes = {
-    commit: createLimit(1),
-    read: createLimit(readLane),
-    bulk: createLimit(bulkLane),
-  };
-  const parts = { timing: clock, chance: random, lanes, observer };
-  const bucket = given ?? (await openBucket(location, parts));
-  try {
-    return await use(bucket);
-  } catch (error) {
-    throw bucketFailure(error);
-  } finally {
-    if (given === undefined) await bucket.close();
-  }
 }

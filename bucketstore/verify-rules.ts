@@ -47,9 +47,13 @@ export function versionProblem(described: DescribedVersion, stored: Uint8Array):
 
 /**
  * The problems of the stored versions that lie in a slot.
- * @param before the state that the slot follows
+ * @param before the state that the slot follows; null when that is not known
  */
-export function slotVersionProblems(before: Snapshot, slot: Slot, bytes: Uint8Array): Problem[] {
+export function slotVersionProblems(
+  before: Snapshot | null,
+  slot: Slot,
+  bytes: Uint8Array,
+): Problem[] {
   const problems: Problem[] = [];
   // Versions of one document may follow each other in one slot.
   const newest = new Map<string, string>();
@@ -57,8 +61,8 @@ export function slotVersionProblems(before: Snapshot, slot: Slot, bytes: Uint8Ar
   for (const [index, entry] of slot.entries.entries()) {
     if (entry.kind !== 'write') continue;
     const { path, catalog } = entry;
-    const known = before.changedDetails(path)?.current.storedHash;
-    const previous = newest.get(path) ?? known ?? null;
+    const known = before === null ? undefined : (before.head(path)?.storedHash ?? null);
+    const previous = newest.get(path) ?? known;
     newest.set(path, entry.storedHash);
     const inlined = bodies.get((slot.first + index) as Sequence);
     if (inlined === undefined || entry.at !== 'slot') continue;
@@ -70,10 +74,8 @@ export function slotVersionProblems(before: Snapshot, slot: Slot, bytes: Uint8Ar
   return problems;
 }
 
-/** The retained versions of a state that lie in blobs. */
-export function* stagedVersions(
-  snapshot: Snapshot,
-): Generator<DescribedVersion & { readonly epoch: number }> {
+/** The retained versions that were made since the checkpoint and lie in blobs. */
+export function* stagedVersions(snapshot: Snapshot): Generator<DescribedVersion> {
   for (const [path, { first, details }] of snapshot.changed()) {
     const records = [...snapshot.changedVersions(path)];
     for (const [index, record] of records.entries()) {
@@ -82,7 +84,6 @@ export function* stagedVersions(
       yield {
         path,
         record,
-        epoch: record.at.epoch,
         previousHash: record.version === 1 ? null : record.version > first ? before : undefined,
         catalog: record.version === details?.current.version ? details.catalog : undefined,
       };

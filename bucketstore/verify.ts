@@ -2,45 +2,46 @@
  * Verification: everything that a world says is read anew and held against everything else. Nothing
  * of an opened world is used, no cache and no earlier answer.
  */
-import { type BlobStore, openBucket } from '../blob/index.ts';
-import { StoreError } from './base/errors.ts';
-import { createLimit } from './base/limit.ts';
+import type { BlobStore } from '../blob/index.ts';
+import { CheckpointLoader } from '../checkpoint/load.ts';
+import { CheckpointVerifier } from '../checkpoint/verify.ts';
+import type { Clock } from './base/clock.ts';
+import { integrityError, StoreError } from './base/errors.ts';
 import { readAhead } from './base/read-ahead.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
-import { assertEmpty, assertEmptyStart, type ReadMarker, readMarker } from './genesis.ts';
-import { bucketFailure } from './log/failure.ts';
-import { blobKey, LOG_PREFIX, MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
+import { assertEmpty, type GenesisParts, type ReadMarker, readMarker } from './genesis.ts';
+import { Checkpoints } from './log/checkpoints.ts';
+import { Log } from './log/log.ts';
+import { MARKER_KEY, slotKey } from './log/names.ts';
 import { integrityProblem, NAMED_MAX, Problems } from './log/problems.ts';
+import { Sightings } from './log/sightings.ts';
 import { type DecodedSlot, decodeSlot } from './log/slot.ts';
-import { readComponents, readSettings } from './options.ts';
-import { applySlot } from './snapshot/apply.ts';
-import { Snapshot } from './snapshot/snapshot.ts';
-import type { VerifyOptions, VerifyReport } from './verify-report.ts';
-import {
-  type DescribedVersion,
-  sizeProblem,
-  slotVersionProblems,
-  stagedVersions,
-  versionProblem,
-} from './verify-rules.ts';
+import { checkBodies } from './verify-bodies.ts';
+import type { VerifyCounts, VerifyOptions, VerifyReport } from './verify-report.ts';
+import { RestedSlots } from './verify-rest.ts';
+import { slotVersionProblems } from './verify-rules.ts';
+import { type ReadName, SlotNames } from './verify-slots.ts';
+import { withBucket } from './with-bucket.ts';
 
 export type { Problem } from './log/problems.ts';
-export type { VerifyCounts, VerifyOptions, VerifyReport } from './verify-report.ts';
-
-/** A slot's name, read: its bytes, or none because it is absent or because of a problem. */
-interface ReadName {
-  readonly name: Sequence;
-  readonly bytes: Uint8Array | null;
-  readonly problem: string | null;
-}
+export type {
+  VerifyCheckpoints,
+  VerifyCounts,
+  VerifyDerived,
+  VerifyOptions,
+  VerifyReport,
+} from './verify-report.ts';
 
 const READ_AHEAD = 16;
-const LIST_LIMIT = 1000;
 
 /**
- * Reads a world from its marker to its tip and says what is wrong with it. One `get` for the marker
- * and each slot, one list for a thousand slots, and a `head` for each retained version in a blob,
- * or a `get` when `deep`. Memory: the state of the world, and a few slots.
+ * Reads a world from its marker to its tip, and its checkpoints beside it, and says what is wrong.
+ * One `get` for the marker and each slot (two for those behind the newest checkpoint), one list for
+ * a thousand slots, and a `head` for each retained version in a blob, or a `get` when `deep`. Of
+ * checkpoints, one `get` for each record, two for each root, one for each pack, and for each run
+ * one for its manifest, each table and each history block; one list for a thousand objects.
+ * Memory: the state of the world, a few slots, one table, the packs of one unit, and the names of
+ * derived objects.
  * @throws StoreError `NOT_FOUND` when no world is there; `LOCATION`, `UNAVAILABLE`,
  *   `UNSUPPORTED_FORMAT`. What is wrong with the world itself is not thrown
  */
@@ -48,51 +49,55 @@ export async function verifyWorld(
   location: string,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  const { clock, random, observer, bucket: given } = readComponents(options.components);
-  const { readLane, bulkLane } = readSettings(options.settings);
-  const lanes = {
-    commit: createLimit(1),
-    read: createLimit(readLane),
-    bulk: createLimit(bulkLane),
-  };
-  const parts = { timing: clock, chance: random, lanes, observer };
-  const bucket = given ?? (await openBucket(location, parts));
-  try {
-    const verifier = new Verifier(bucket, options);
-    const marker = await verifier.marker({ bucket, clock, random, signal: options.signal });
+  return withBucket(location, options, async (bucket, { clock, random }) => {
+    const { signal } = options;
+    const verifier = new Verifier(bucket, clock, options);
+    const marker = await verifier.marker({ bucket, clock, random, signal });
     if (marker !== null) await verifier.world(marker);
     return verifier.report();
-  } catch (error) {
-    throw bucketFailure(error);
-  } finally {
-    if (given === undefined) await bucket.close();
-  }
+  });
+}
+
+/** A name at which no slot is, while later ones are there. */
+interface Hole {
+  readonly name: Sequence;
+  readonly problem: string;
 }
 
 class Verifier {
   readonly #bucket: BlobStore;
+  readonly #clock: Clock;
   readonly #options: VerifyOptions;
-  readonly #counts = { slots: 0, entries: 0, inlined: 0, blobs: 0 };
+  readonly #slots: SlotNames;
+  readonly #counts = { slots: 0, entries: 0, inlined: 0, blobs: 0, packed: 0 };
   readonly #problems = new Problems();
   readonly #strays: string[] = [];
-  #earlier = 0;
-  #snapshot: Snapshot | null = null;
+  readonly #holes: Hole[] = [];
+  #marker: ReadMarker | null = null;
+  #checkpoints: CheckpointVerifier | null = null;
+  #loader: CheckpointLoader | null = null;
+  /** Slots before the checkpoint that the replay went on from. */
+  #rest: RestedSlots | null = null;
   /** The chain ends early: what follows is only looked at by itself. */
   #broken = false;
+  #derived: VerifyReport['derived'] = null;
 
-  constructor(bucket: BlobStore, options: VerifyOptions) {
+  constructor(bucket: BlobStore, clock: Clock, options: VerifyOptions) {
     this.#bucket = bucket;
+    this.#clock = clock;
     this.#options = options;
+    this.#slots = new SlotNames(bucket, options.signal);
   }
 
   /** The marker; null when it is damaged, which is then noted. */
-  async marker(parts: Parameters<typeof assertEmpty>[0]): Promise<ReadMarker | null> {
+  async marker(parts: GenesisParts): Promise<ReadMarker | null> {
     try {
       const found = await readMarker(parts);
       if (found === null) {
         await assertEmpty(parts);
         throw new StoreError('NOT_FOUND', `no world is at ${this.#bucket.name}`);
       }
+      this.#marker = found;
       return found;
     } catch (error) {
       this.#problems.noteIntegrity(error, MARKER_KEY);
@@ -100,60 +105,69 @@ class Verifier {
     }
   }
 
-  async world({ marker, hash }: ReadMarker): Promise<void> {
-    assertEmptyStart(marker);
-    this.#snapshot = Snapshot.atStart(marker, hash);
+  async world(found: ReadMarker): Promise<void> {
+    const checkpoints = this.#open(found);
+    try {
+      await checkpoints.begin();
+    } catch (error) {
+      // What a life started with cannot be had: nothing follows it.
+      return this.#problems.noteIntegrity(error, MARKER_KEY);
+    }
+    this.#checkpoints = checkpoints;
     const start = this.#next();
-    for await (const read of readAhead(this.#names(start), READ_AHEAD, (name) => this.#get(name))) {
+    const names = this.#slots.names(start, this.#problems);
+    for await (const read of readAhead(names, READ_AHEAD, (name) => this.#slots.read(name))) {
       await this.#slot(read);
     }
     await this.#beyondTheList();
-    await this.#blobs();
+    await checkpoints.end(this.#broken);
+    this.#judgeHoles(start);
+    await this.#bodies();
+    this.#derived = await checkpoints.derived();
   }
 
   report(): VerifyReport {
-    const snapshot = this.#snapshot;
+    const state = this.#checkpoints?.state;
+    const found = this.#checkpoints?.found;
     return {
-      worldId: snapshot?.identity.worldId ?? null,
-      incarnationId: snapshot?.identity.incarnationId ?? null,
-      sequence: snapshot?.tip.sequence ?? 0,
-      documents: snapshot?.documentCount ?? 0,
+      worldId: this.#marker?.marker.worldId ?? null,
+      incarnationId: this.#marker?.marker.incarnationId ?? null,
+      sequence: state?.tip.sequence ?? 0,
+      documents: state?.documentCount ?? 0,
       deep: this.#options.deep ?? false,
-      ...this.#counts,
-      earlier: this.#earlier,
+      ...this.#done(),
+      earlier: this.#slots.earlier,
       strays: this.#strays,
+      dead: { checkpoints: found?.dead ?? 0, earlier: found?.earlier ?? 0 },
+      derived: this.#derived,
       problems: this.#problems.named,
       problemCount: this.#problems.count,
     };
   }
 
-  /** Names of slots from the start on; what else lies under `log/` is noted. */
-  async *#names(start: Sequence): AsyncGenerator<Sequence> {
+  #open({ marker, hash: markerHash }: ReadMarker): CheckpointVerifier {
+    const [bucket, clock, problems] = [this.#bucket, this.#clock, this.#problems];
+    const sightings = new Sightings({ clock, checkpoints: new Checkpoints(bucket) });
+    const log = new Log(bucket, () => sightings.moment());
+    const loader = new CheckpointLoader({ bucket, start: marker.start });
+    this.#loader = loader;
     const { signal } = this.#options;
-    let after: string | undefined;
-    for (;;) {
-      const query = { prefix: LOG_PREFIX, after, limit: LIST_LIMIT };
-      const page = await this.#bucket.list(query, { signal, lane: 'bulk' });
-      for (const { key } of page.objects) {
-        const name = parseSlotKey(key);
-        if (name === null)
-          this.#problems.note(key, 'is no slot name; nothing else belongs under log/');
-        else if (name < start) this.#earlier++;
-        else yield name;
-      }
-      after = page.objects.at(-1)?.key;
-      if (!page.more || after === undefined) return;
-    }
+    const onObject = (): void => this.#tell();
+    const parts = { bucket, log, loader, marker, markerHash, problems, signal, onObject };
+    return new CheckpointVerifier(parts);
   }
 
-  async #get(name: Sequence): Promise<ReadName> {
-    const { signal } = this.#options;
-    try {
-      const found = await this.#bucket.get(slotKey(name), { signal, lane: 'bulk' });
-      return { name, bytes: found.found ? found.bytes : null, problem: null };
-    } catch (error) {
-      return { name, bytes: null, problem: integrityProblem(error, slotKey(name)).problem };
-    }
+  #done(): VerifyCounts {
+    const checkpoints = this.#checkpoints;
+    return {
+      ...this.#counts,
+      checkpoints: checkpoints?.checked ?? 0,
+      objects: checkpoints?.objects.read ?? 0,
+    };
+  }
+
+  #tell(): void {
+    this.#options.onProgress?.(this.#done());
   }
 
   /** One listed slot: by itself, and as the next of the chain. */
@@ -162,101 +176,135 @@ class Verifier {
       return this.#problems.note(slotKey(name), 'was listed, and is gone');
     }
     while (!this.#broken && this.#next() < name) await this.#missed(name);
-    if (!this.#broken && name < this.#next()) {
-      if (this.#strays.length < NAMED_MAX) this.#strays.push(slotKey(name));
-      return;
+    if (this.#rest !== null && name <= this.#rest.through) {
+      return this.#before(this.#rest, name, bytes, problem);
     }
-    if (bytes === null) this.#break(name, problem);
-    else this.#take(name, bytes);
+    if (!this.#broken && name < this.#next()) return this.#stray(name);
+    if (bytes === null) await this.#break(name, problem);
+    else await this.#take(name, bytes);
   }
 
   /** A name that the list lacks is read directly, so a hole in a list is never one in the log. */
   async #missed(later: Sequence): Promise<void> {
-    const { name, bytes, problem } = await this.#get(this.#next());
+    const { name, bytes, problem } = await this.#slots.read(this.#next());
     if (bytes !== null) return this.#take(name, bytes);
-    this.#break(
-      name,
-      problem ?? `missing, while ${slotKey(later)} is there; nothing after it holds`,
-    );
+    if (problem !== null) return this.#break(name, problem);
+    const words = `missing, while ${slotKey(later)} is there`;
+    if (await this.#restBehind(name)) this.#holes.push({ name, problem: words });
+    else await this.#break(name, `${words}; nothing after it holds`);
   }
 
   /** What was committed while the list was read. */
   async #beyondTheList(): Promise<void> {
     while (!this.#broken) {
-      const { name, bytes, problem } = await this.#get(this.#next());
-      if (bytes !== null) this.#take(name, bytes);
-      else if (problem === null) return;
-      else this.#break(name, problem);
+      const { name, bytes, problem } = await this.#slots.read(this.#next());
+      if (bytes !== null) await this.#take(name, bytes);
+      else if (problem !== null) await this.#break(name, problem);
+      // Whatever lies behind a hole was listed: it was met there. Or all of it is gone.
+      else if (!this.#isBehindCheckpoint(name) || !(await this.#restBehind(name))) return;
+      else this.#holes.push({ name, problem: 'missing, and a checkpoint lies behind it' });
     }
   }
 
-  /** The chain cannot be followed beyond a name. */
-  #break(name: Sequence, problem: string | null): void {
-    if (problem !== null) this.#problems.note(slotKey(name), problem);
-    this.#broken = true;
+  #isBehindCheckpoint(name: Sequence): boolean {
+    const live = this.#checkpoints?.found.live ?? [];
+    return live.some(({ record }) => record.sequence >= name);
   }
 
-  #take(name: Sequence, bytes: Uint8Array): void {
+  /** The chain cannot be followed over a name; a checkpoint behind it is as good. */
+  async #break(name: Sequence, problem: string | null): Promise<void> {
+    if (problem !== null) this.#problems.note(slotKey(name), problem);
+    if (!(await this.#restBehind(name))) this.#broken = true;
+  }
+
+  async #restBehind(name: Sequence): Promise<boolean> {
+    const record = this.#broken ? null : await this.#verifier().restBehind(name);
+    if (record === null) return false;
+    this.#rest = new RestedSlots(record, this.#problems);
+    return true;
+  }
+
+  async #take(name: Sequence, bytes: Uint8Array): Promise<void> {
     this.#options.signal?.throwIfAborted();
     const key = slotKey(name);
     try {
       const decoded = decodeSlot(key, bytes);
-      if (!this.#broken) this.#follow(decoded, bytes);
-      this.#counts.slots++;
-      this.#counts.entries += decoded.slot.entries.length;
-      this.#counts.inlined += decoded.slot.inlined.length;
-      this.#options.onProgress?.(this.#counts);
+      if (!this.#broken) await this.#follow(decoded, bytes);
+      this.#count(decoded);
     } catch (error) {
-      this.#problems.noteIntegrity(error, key);
-      this.#broken = true;
+      const { object, problem } = integrityProblem(error, key);
+      if (object !== key) this.#problems.note(object, problem);
+      await this.#break(name, object === key ? problem : null);
     }
   }
 
-  #follow({ slot, hash }: DecodedSlot, bytes: Uint8Array): void {
-    const before = this.#state();
-    this.#snapshot = applySlot(before, slot, hash);
-    for (const { object, problem } of slotVersionProblems(before, slot, bytes)) {
+  async #follow(decoded: DecodedSlot, bytes: Uint8Array): Promise<void> {
+    const before = this.#verifier().state;
+    await this.#verifier().enter(decoded);
+    for (const { object, problem } of slotVersionProblems(before, decoded.slot, bytes)) {
       this.#problems.note(object, problem);
     }
   }
 
-  async #blobs(): Promise<void> {
-    const staged = stagedVersions(this.#state());
-    const checks = readAhead(staged, READ_AHEAD, async (version) => {
-      const key = blobKey(version.epoch, version.record.storedHash);
-      return { key, problem: await this.#blobProblem(key, version) };
-    });
-    for await (const { key, problem } of checks) {
-      this.#options.signal?.throwIfAborted();
-      if (problem !== null) this.#problems.note(key, problem);
-      this.#counts.blobs++;
-      this.#options.onProgress?.(this.#counts);
-    }
-  }
-
-  async #blobProblem(key: string, version: DescribedVersion): Promise<string | null> {
-    const { signal, deep } = this.#options;
-    const where = `${version.path} version ${version.record.version}`;
+  /** A slot before the checkpoint that the replay went on from. */
+  #before(
+    rest: RestedSlots,
+    name: Sequence,
+    bytes: Uint8Array | null,
+    problem: string | null,
+  ): void {
+    const key = slotKey(name);
     try {
-      if (deep === true) {
-        const found = await this.#bucket.get(key, { signal, lane: 'bulk' });
-        if (found.found) return versionProblem(version, found.bytes);
-      } else {
-        const found = await this.#bucket.head(key, { signal, lane: 'bulk' });
-        if (found.found) return sizeProblem(found.attributes.size);
-      }
-      return `missing, and ${where} is in it`;
+      if (bytes === null) throw integrityError(key, problem ?? 'missing');
+      const decoded = decodeSlot(key, bytes);
+      if (rest.take(decoded, bytes)) this.#count(decoded);
+      else this.#stray(name);
     } catch (error) {
-      return integrityProblem(error, key).problem;
+      this.#problems.noteIntegrity(error, key);
     }
   }
 
-  #state(): Snapshot {
-    if (this.#snapshot === null) throw new TypeError('no marker has been read');
-    return this.#snapshot;
+  #stray(name: Sequence): void {
+    if (this.#strays.length < NAMED_MAX) this.#strays.push(slotKey(name));
+  }
+
+  #count({ slot }: DecodedSlot): void {
+    this.#counts.slots++;
+    this.#counts.entries += slot.entries.length;
+    this.#counts.inlined += slot.inlined.length;
+    this.#tell();
+  }
+
+  /** Slots may be missing below the floor only. */
+  #judgeHoles(start: Sequence): void {
+    const floor = Math.max(this.#verifier().state.control.floor.at, start);
+    const wrong = this.#holes.filter(({ name }) => name >= floor);
+    for (const { name, problem } of wrong) this.#problems.note(slotKey(name), problem);
+    const first = this.#rest?.first ?? start;
+    if (wrong.length > 0 || first <= floor || this.#problems.count > 0) return;
+    const words = `the log is kept from ${floor} on, and lacks slots before ${first}`;
+    this.#problems.note(slotKey(sequence(floor)), words);
+  }
+
+  async #bodies(): Promise<void> {
+    const { deep = false, signal } = this.#options;
+    if (this.#loader === null) return;
+    const parts = { bucket: this.#bucket, loader: this.#loader, deep, signal };
+    for await (const { kind, problem } of checkBodies(parts, this.#verifier().state)) {
+      signal?.throwIfAborted();
+      if (problem !== null) this.#problems.note(problem.object, problem.problem);
+      if (kind === 'blob') this.#counts.blobs++;
+      else this.#counts.packed++;
+      this.#tell();
+    }
+  }
+
+  #verifier(): CheckpointVerifier {
+    if (this.#checkpoints === null) throw new TypeError('no marker has been read');
+    return this.#checkpoints;
   }
 
   #next(): Sequence {
-    return sequence(this.#state().tip.sequence + 1);
+    return sequence(this.#verifier().state.tip.sequence + 1);
   }
 }
