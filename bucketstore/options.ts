@@ -3,6 +3,9 @@
  * handed in. The two never share a structure.
  */
 import type { BlobStore, Observer } from '../blob/index.ts';
+import { InTurnsMerger } from '../checkpoint/in-turns-merger.ts';
+import type { RunMerger } from '../checkpoint/merger.ts';
+import { WorkerMerger } from '../checkpoint/worker-merger.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { type Logger, silentLogger } from './base/diagnostics.ts';
 import { type Random, systemRandom } from './base/random.ts';
@@ -31,6 +34,11 @@ export interface Settings {
   readonly requirePolicy: boolean;
   /** Refuse every write. Default false. */
   readonly readOnly: boolean;
+  /**
+   * Make checkpoints in the background when they are due, and rest on those of other stores; a
+   * store that is `readOnly` does the latter alone. Default true.
+   */
+  readonly compact: boolean;
   /** Creates in flight at once. Default 64. */
   readonly commitLane: number;
   /** Reads in flight at once. Default 64. */
@@ -49,6 +57,11 @@ export interface Components {
   readonly observer: Observer | undefined;
   /** Where the states of checkpoints come from. Default none: every state is replayed. */
   readonly checkpoints: CheckpointSource | null;
+  /**
+   * Who merges runs for checkpoints; closed with the store. Default a thread of its own where time
+   * is the machine's, as a thread's is, and else the thread of the store.
+   */
+  readonly merger: RunMerger;
   /** An opened bucket in the place of the location's; the caller keeps and closes it. */
   readonly bucket: BlobStore | undefined;
 }
@@ -60,6 +73,12 @@ export interface OpenOptions {
   readonly create?: boolean | undefined;
   /** The world that must be there; with `create` also the ID of a new one. */
   readonly worldId?: string | undefined;
+  /**
+   * Resolve as soon as `get` and `stat` of current versions can be answered, and load the rest
+   * behind; whatever else is asked waits for that, and rejects with what it fails with. Default
+   * false.
+   */
+  readonly early?: boolean | undefined;
   /** Ends opening. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -78,6 +97,7 @@ const DEFAULTS: Settings = {
   bodyCacheBytes: 16 * 1024 * 1024,
   requirePolicy: false,
   readOnly: false,
+  compact: true,
   commitLane: 64,
   readLane: 64,
   bulkLane: 32,
@@ -118,12 +138,19 @@ export function readSettings(given: Partial<Settings> = {}): Settings {
 }
 
 export function readComponents(given: Partial<Components> = {}): Components {
+  const { clock = systemClock, logger = silentLogger } = given;
   return {
-    clock: given.clock ?? systemClock,
+    clock,
     random: given.random ?? systemRandom,
-    logger: given.logger ?? silentLogger,
+    logger,
+    merger: given.merger ?? mergerOf(clock, logger),
     observer: given.observer,
     checkpoints: given.checkpoints ?? null,
     bucket: given.bucket,
   };
+}
+
+function mergerOf(clock: Clock, logger: Logger): RunMerger {
+  if (clock === systemClock) return new WorkerMerger({ clock, logger });
+  return new InTurnsMerger(async () => clock.turn?.());
 }

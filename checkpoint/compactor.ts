@@ -5,22 +5,25 @@
  * cost nothing but its own work.
  */
 import type { BlobStore, CallOptions } from '../blob/index.ts';
+import { abortable } from '../bucketstore/base/abortable.ts';
 import type { Clock } from '../bucketstore/base/clock.ts';
 import type { Logger } from '../bucketstore/base/diagnostics.ts';
-import { integrityError, isStoreError } from '../bucketstore/base/errors.ts';
+import { integrityError, isStoreError, StoreError } from '../bucketstore/base/errors.ts';
 import type { Random } from '../bucketstore/base/random.ts';
 import type { Sequence } from '../bucketstore/base/sequence.ts';
 import { belongs } from '../bucketstore/log/chain.ts';
 import type { CheckpointPlace, Checkpoints } from '../bucketstore/log/checkpoints.ts';
 import type { Log, ReadSlot } from '../bucketstore/log/log.ts';
-import { checkpointKey } from '../bucketstore/log/names.ts';
+import { checkpointKey, LOG_PREFIX } from '../bucketstore/log/names.ts';
 import type { CheckpointRecord } from '../bucketstore/log/records.ts';
 import { counts } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
 import { readStep, readUnpacked, STEP_BOUNDS, type StepBounds } from './backlog.ts';
 import type { CheckpointLoader } from './load.ts';
+import type { RunMerger } from './merger.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ObjectReader } from './objects.ts';
+import { packedThroughAt } from './packing.ts';
 import type { LifeStart } from './root.ts';
 import type { CheckpointBelow } from './step.ts';
 import { recordObject, writeCheckpoint } from './write.ts';
@@ -33,13 +36,21 @@ export interface CompactorParts {
   readonly log: Log;
   readonly checkpoints: Checkpoints;
   readonly loader: CheckpointLoader;
+  /** Closed with the compactor. */
+  readonly merger: RunMerger;
   readonly life: LifeStart;
   /** The state that the marker starts from. */
   readonly start: (options: CallOptions) => Promise<Snapshot>;
   /** The state after every commit that was acknowledged before the call. */
   readonly atTip: (options: CallOptions) => Promise<Snapshot>;
-  /** Told of each checkpoint that was found or made, as a state. */
-  readonly onCheckpoint: (checkpoint: Snapshot) => void;
+  /**
+   * Told of each checkpoint that was found or made, as a state.
+   * @throws StoreError `INTEGRITY` for one that must not be built on
+   */
+  readonly onCheckpoint: (
+    checkpoint: Snapshot,
+    options: Pick<CallOptions, 'signal'>,
+  ) => Promise<void>;
   /** The format has no say in it; others are for proofs. */
   readonly bounds?: StepBounds | undefined;
 }
@@ -56,6 +67,9 @@ export class Compactor {
   readonly #parts: CompactorParts;
   readonly #reader: ObjectReader;
   readonly #writer: ObjectWriter;
+  readonly #ended = new AbortController();
+  /** The last one that was asked for: one at a time. */
+  #last: Promise<void> = Promise.resolve();
 
   constructor(parts: CompactorParts) {
     const { bucket, clock, random } = parts;
@@ -65,23 +79,83 @@ export class Compactor {
   }
 
   /**
-   * Makes checkpoints up to the tip of now; none when there is nothing behind the newest.
+   * Makes checkpoints up to the tip of now; none when there is nothing behind the newest. Waits for
+   * one that is under way here.
    * @throws StoreError `INTEGRITY` naming what is damaged; `UNAVAILABLE`, `LOCATION`, `SEALED`;
-   *   whatever of it, nothing that counts has changed
+   *   `CLOSED` when `close` ends it; whatever of it, nothing that counts has changed
    */
-  async compact(options: Pick<CallOptions, 'signal'> = {}): Promise<Compacted> {
+  compact(options: Pick<CallOptions, 'signal'> = {}): Promise<Compacted> {
+    return this.#alone(options, (alone) => this.#compact(alone));
+  }
+
+  /**
+   * Tells `onCheckpoint` of the newest checkpoint when that lies beyond a known one. One list when
+   * it does not.
+   * @returns it, or null
+   * @throws StoreError `UNAVAILABLE`, `LOCATION`, `SEALED`, `CLOSED`
+   */
+  adopt(known: number, options: Pick<CallOptions, 'signal'> = {}): Promise<CheckpointPlace | null> {
+    return this.#alone(options, async (alone) => {
+      const listed = await this.#parts.checkpoints.newest(alone);
+      if (listed.place === null || listed.place.sequence <= known) return null;
+      const { control } = await this.#parts.atTip(alone);
+      const { place } = await this.#newest(control, new Set(), alone);
+      return place !== null && place.sequence > known ? place : null;
+    });
+  }
+
+  /** Ends what is under way, and resolves when it has ended. Idempotent. */
+  async close(): Promise<void> {
+    this.#ended.abort(new StoreError('CLOSED', 'the store was closed; nothing has changed'));
+    await this.#last;
+    await this.#parts.merger.close();
+  }
+
+  /** Runs what is asked for when all that was asked for before has ended. */
+  #alone<T>(
+    { signal }: Pick<CallOptions, 'signal'>,
+    work: (options: Pick<CallOptions, 'signal'>) => Promise<T>,
+  ): Promise<T> {
+    const ended = this.#ended.signal;
+    const either = signal === undefined ? ended : AbortSignal.any([signal, ended]);
+    const before = this.#last;
+    const result = (async () => {
+      await before;
+      either.throwIfAborted();
+      try {
+        return await work({ signal: either });
+      } catch (error) {
+        // Whatever a call that was ended says of it.
+        either.throwIfAborted();
+        throw error;
+      }
+    })();
+    this.#last = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    // Who waits for another's compaction need not wait for its end.
+    return abortable(result, either);
+  }
+
+  async #compact(options: Pick<CallOptions, 'signal'>): Promise<Compacted> {
     const { sequence: target } = (await this.#parts.atTip(options)).tip;
     /** Records of others that do not verify: another slot end is taken. */
     const taken = new Set<string>();
+    /** Checkpoints of which something turned out to be damaged: an older one is built on. */
+    const bad = new Set<string>();
     for (let written = 0; ; ) {
       options.signal?.throwIfAborted();
       const { control } = await this.#parts.atTip(options);
-      const { below, place } = await this.#newest(control, options);
-      if (place !== null) this.#parts.onCheckpoint(below.snapshot);
+      const { below, place } = await this.#newest(control, bad, options);
       const slots = await this.#step(below, target, { epoch: control.epoch, taken }, options);
       if (slots.length === 0) return { newest: place, written };
       const { epoch } = control;
-      const record = await this.#write(below, slots, epoch, options);
+      const record = await this.#tryWrite(below, slots, epoch, options);
+      if (record === null) {
+        if (place !== null) bad.add(keyOf(place));
+        continue;
+      }
       // Behind a barrier what was written may be condemned: it starts again.
       if ((await this.#parts.atTip(options)).control.epoch !== epoch) continue;
       if (await this.#create(record, taken, options)) written += 1;
@@ -91,13 +165,14 @@ export class Compactor {
   /** The newest checkpoint that counts and verifies, or the start. */
   async #newest(
     control: Parameters<typeof counts>[0],
+    bad: ReadonlySet<string>,
     options: CallOptions,
   ): Promise<{ readonly below: CheckpointBelow; readonly place: CheckpointPlace | null }> {
     const { checkpoints, loader, logger, life } = this.#parts;
     const start = await this.#parts.start(options);
     for await (const place of checkpoints.all(options)) {
       if (place.sequence <= start.tip.sequence) break;
-      if (!counts(control, place)) continue;
+      if (!counts(control, place) || bad.has(keyOf(place))) continue;
       try {
         const record = await checkpoints.read(place, options);
         if (record === null) continue;
@@ -105,6 +180,7 @@ export class Compactor {
         if (problem !== null) throw integrityError(keyOf(place), problem);
         const snapshot = await loader.load(record, { ...options, lane: 'bulk' });
         const root = await this.#reader.root(record.root, life, options);
+        await this.#parts.onCheckpoint(snapshot, options);
         return { below: { snapshot, root, swept: record.swept }, place };
       } catch (error) {
         if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
@@ -132,17 +208,40 @@ export class Compactor {
     return slots;
   }
 
+  /** As `#write`; null when something of the checkpoint below is damaged or gone. */
+  async #tryWrite(
+    below: CheckpointBelow,
+    slots: readonly ReadSlot[],
+    epoch: number,
+    options: CallOptions,
+  ): Promise<CheckpointRecord | null> {
+    try {
+      return await this.#write(below, slots, epoch, options);
+    } catch (err) {
+      // A damaged slot is damage to the log, whatever is built on.
+      const object = isStoreError(err) && err.code === 'INTEGRITY' ? err.details.object : undefined;
+      const isStart = below.snapshot.tip.sequence <= this.#parts.life.sequence;
+      if (object === undefined || object.startsWith(LOG_PREFIX) || isStart) throw err;
+      this.#parts.logger.warn({ object, err }, 'checkpoint not built on: damaged');
+      return null;
+    }
+  }
+
   async #write(
     below: CheckpointBelow,
     slots: readonly ReadSlot[],
     epoch: number,
     { signal }: CallOptions,
   ): Promise<CheckpointRecord> {
-    const { bucket, life, log } = this.#parts;
+    const { clock, life, log, merger } = this.#parts;
     const { tip } = below.snapshot;
     const packedThrough = below.root?.packedThrough ?? life.sequence;
-    const unpacked = await readUnpacked(log, tip, packedThrough, { signal });
-    const parts = { bucket, reader: this.#reader, writer: this.#writer, life };
+    const through = slots.at(-1)?.slot.last ?? tip.sequence;
+    // Only what completes a unit is packed.
+    const packs = packedThroughAt(packedThrough, through) > packedThrough;
+    const unpacked = packs ? await readUnpacked(log, tip, packedThrough, { signal }) : [];
+    const turn = async () => clock.turn?.();
+    const parts = { reader: this.#reader, writer: this.#writer, merger, life, turn };
     return writeCheckpoint(parts, { below, slots, unpacked, epoch, signal });
   }
 

@@ -1,6 +1,11 @@
 /** Time as an injected thing: the only file of the library that reads a clock or sets a timer. */
 import { onAbort } from './abortable.ts';
 
+export interface AfterOptions {
+  /** Whether a program that has nothing else to do waits for it. Default true. */
+  readonly holdsProcess?: boolean | undefined;
+}
+
 export interface SleepOptions {
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,7 +27,7 @@ export interface Clock {
    * Runs `act` after `ms`; the function that it answers keeps it from running and leaves no timer.
    * Without it `sleep` is used, which costs an abort signal for each request and bucket call.
    */
-  after?(ms: number, act: () => void): () => void;
+  after?(ms: number, act: () => void, options?: AfterOptions): () => void;
   /**
    * Resolves when everything else that is due has had its turn: for work that would hold the thread
    * for long. Without it such work goes on at once.
@@ -52,8 +57,9 @@ export const systemClock: Clock = {
       });
     });
   },
-  after(ms, act) {
+  after(ms, act, { holdsProcess = true } = {}) {
     const timer = setTimeout(act, ms);
+    if (!holdsProcess) timer.unref();
     return () => clearTimeout(timer);
   },
   turn: () => new Promise((resolve) => setImmediate(resolve)),
@@ -63,8 +69,13 @@ export const systemClock: Clock = {
 const STOPPED = 'stopped';
 
 /** Runs `act` after `ms`. Answers the function that keeps it from that, and leaves no timer. */
-export function after(clock: Clock, ms: number, act: () => void): () => void {
-  if (clock.after !== undefined) return clock.after(ms, act);
+export function after(
+  clock: Clock,
+  ms: number,
+  act: () => void,
+  options?: AfterOptions,
+): () => void {
+  if (clock.after !== undefined) return clock.after(ms, act, options);
   const timer = new AbortController();
   clock.sleep(ms, { signal: timer.signal }).then(act, () => undefined);
   return () => timer.abort(STOPPED);

@@ -42,6 +42,19 @@ export interface DiagnosticEvents {
   };
   /** An answer came after too long a sleep; `beyond`: there is a checkpoint past the tip. */
   'bucketstore:fence': { readonly tip: number; readonly beyond: boolean };
+  /** Of the objects that a checkpoint's state is in memory from, so many have been read. */
+  'bucketstore:load': { readonly world: string; readonly read: number; readonly of: number };
+  /**
+   * An attempt of the background to have a checkpoint made. `newest`: the sequence of the newest
+   * that is known then; `written`: how many were made here; `code`: why it failed, or null.
+   */
+  'bucketstore:checkpoint': {
+    readonly store: string;
+    readonly newest: number;
+    readonly written: number;
+    readonly durationMs: number;
+    readonly code: string | null;
+  };
   /** The state was loaded anew. */
   'bucketstore:reload': { readonly from: number; readonly to: number };
 }

@@ -65,7 +65,12 @@ async function runImport(context: CommandContext): Promise<number> {
         opened = true;
         return importInto(context, world, { directory, location, under, genesis });
       },
-      { create: true, components: { observer: genesis.observer } },
+      // It may run for hours: whoever opens the world meanwhile or later reads that much less.
+      {
+        create: true,
+        settings: { compact: true },
+        components: { observer: genesis.observer },
+      },
     );
   } catch (error) {
     throw opened ? error : genesisFailure(error, genesis);

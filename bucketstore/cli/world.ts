@@ -13,7 +13,10 @@ import type { World } from '../world.ts';
 import { type CommandContext, listFlag, textFlag } from './command.ts';
 import { locationArguments, readLocation } from './location.ts';
 
-/** Opens the world at a location, uses it, and closes it whatever happens. */
+/**
+ * Opens the world at a location, uses it, and closes it whatever happens. A command does what it is
+ * asked for and no more: checkpoints are made by what runs for longer.
+ */
 export async function withWorld<T>(
   context: CommandContext,
   location: string,
@@ -22,7 +25,9 @@ export async function withWorld<T>(
 ): Promise<T> {
   readLocation(location);
   const components = { ...context.components, ...options.components };
-  const world = await openWorld(location, { ...options, components, signal: context.signal });
+  const settings = { compact: false, ...options.settings };
+  const { signal } = context;
+  const world = await openWorld(location, { ...options, settings, components, signal });
   try {
     return await use(world);
   } finally {

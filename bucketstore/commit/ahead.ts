@@ -126,11 +126,22 @@ export class Ahead {
 
   /** What was cut off is committed: the rest follows the state that it made. */
   committed(batch: readonly Built[], state: Snapshot): void {
-    this.#draft.follow(state);
-    // What comes next is built on the checkpoint that the store rests on now.
-    const moved = this.#draft.restingOn(state.base);
-    if (moved !== this.#draft) this.#draft = new SnapshotDraft(moved);
+    if (state.base === this.#draft.base) this.#draft.follow(state);
+    else this.#buildOn(state);
     this.#forget(batch);
+  }
+
+  /** The same once more, on the checkpoint that the store rests on now: it would be held else. */
+  #buildOn(state: Snapshot): void {
+    const draft = new SnapshotDraft(state);
+    this.#built = this.#built.map((built) => {
+      for (const [index, { entry }] of built.changes.entries()) {
+        const problem = applyEntry(draft, entry, sequence(built.first + index));
+        if (problem !== null) throw new InvariantError(`built, and does not apply: ${problem}`);
+      }
+      return built.state === null ? built : { ...built, state: draft.freeze() };
+    });
+    this.#draft = draft;
   }
 
   #forget(batch: readonly Built[]): void {

@@ -130,7 +130,7 @@ export class SlotWriter {
   /** The winner's slot carries everything that the next batch needs of it. */
   #enter(first: Sequence, bytes: Uint8Array): void {
     const { follower, storeId } = this.#parts;
-    follower.enter({ ...decodeSlot(slotKey(first), bytes) });
+    follower.enter({ ...decodeSlot(slotKey(first), bytes), size: bytes.byteLength });
     const { worldId } = follower.snapshot.identity;
     publish('bucketstore:lost', () => ({ world: worldId, store: storeId, first }));
   }
@@ -190,7 +190,8 @@ export class SlotWriter {
       const inlined = slot.inlined[index];
       if (inlined !== undefined) this.#parts.bodies.remember(inlined.hash, body.bytes);
     }
-    this.#parts.follower.install(candidate.draft.freeze(), { slot, hash });
+    const entered = { slot, hash, size: bytes.byteLength };
+    this.#parts.follower.install(candidate.draft.freeze(), entered);
     publish('bucketstore:commit', () => ({
       world: slot.worldId,
       store: slot.store,

@@ -1,7 +1,8 @@
 /** A snapshot in the making: the one place where the maps of a state are changed. */
 import type { Slot } from '../log/records.ts';
-import { type ChangedDocument, Snapshot, versionKey } from './snapshot.ts';
+import { type ChangedDocument, Snapshot } from './snapshot.ts';
 import type { ControlState, DocumentHead, VersionRecord } from './state.ts';
+import { versionKey } from './version-key.ts';
 
 /**
  * Starts equal to a snapshot and is moved entry by entry (`apply.ts`); reads as a snapshot at any

@@ -13,13 +13,16 @@ import type { CallOptions } from '../../blob/index.ts';
 import { abortable } from '../base/abortable.ts';
 import { publish } from '../base/diagnostics.ts';
 import { integrityError, isStoreError, type StoreError } from '../base/errors.ts';
+import { inTurns, type Turn } from '../base/in-turns.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Log, Missing, ReadSlot, ReplayOptions } from '../log/log.ts';
 import { slotKey } from '../log/names.ts';
 import { laterMoment, type Moment, mostElapsed, type Sighting } from '../log/sighting.ts';
 import { Fenced, type Sightings } from '../log/sightings.ts';
 import { applySlot } from './apply.ts';
+import type { BaseState } from './base.ts';
 import type { EnteredSlot, Loaded } from './load.ts';
+import { Resting } from './resting.ts';
 import { SharedLook } from './shared-look.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -51,6 +54,8 @@ export class Follower {
   #tipSeen: Moment;
   #broken: StoreError | null = null;
   #reloading: Promise<void> | null = null;
+  /** The move onto a newer checkpoint that is under way. */
+  #resting: Resting | null = null;
 
   constructor(parts: FollowerParts, loaded: Loaded) {
     const { snapshot, missing } = loaded;
@@ -168,26 +173,41 @@ export class Follower {
   /**
    * Serves a state built elsewhere, when it is newer than the served one: a late confirmation never
    * rolls a replica back.
+   * @param read the slot that made it
    */
   install(snapshot: Snapshot, read: EnteredSlot): void {
     if (snapshot.tip.sequence <= this.#snapshot.tip.sequence) return;
-    // It may have been built before this store rested on its checkpoint.
-    this.#snapshot = snapshot.restingOn(this.#snapshot.base);
+    // What was built before this store rested on its checkpoint is made once more, on that.
+    const isSame = snapshot.base === this.#snapshot.base;
+    this.#snapshot = isSame ? snapshot : applySlot(this.#snapshot, read.slot, read.hash);
+    this.#resting?.enter(read);
     this.#tipSeen = this.#parts.sightings.moment();
     this.#parts.onSlot(read, 'live');
   }
 
   /**
    * Rests what is served on a newer checkpoint: it says the same, and holds less in memory. Views
-   * that are held keep theirs.
-   * @param checkpoint the state at it, with no change since
+   * that are held keep theirs. In steps, between which slots go on entering; a reload meanwhile
+   * ends it, and so does another call.
+   * @param base the checkpoint
+   * @param turn awaited between two steps; ends it by throwing
+   * @returns whether this state rests on it now
    * @throws StoreError `INTEGRITY` when it has a document otherwise than this store saw it made
    */
-  rest(checkpoint: Snapshot): void {
-    const { base } = checkpoint;
+  async rest(base: BaseState, turn: Turn): Promise<boolean> {
     const { sequence: at } = base;
-    if (at <= this.#snapshot.base.sequence || at > this.#snapshot.tip.sequence) return;
-    this.#snapshot = this.#snapshot.restingOn(base);
+    if (at <= this.#snapshot.base.sequence || at > this.#snapshot.tip.sequence) return false;
+    this.#resting?.stop();
+    const resting = new Resting();
+    this.#resting = resting;
+    const serve = (moved: Snapshot): void => {
+      this.#snapshot = moved;
+    };
+    try {
+      return await inTurns(resting.steps(this.#snapshot, base, serve), turn);
+    } finally {
+      if (this.#resting === resting) this.#resting = null;
+    }
   }
 
   /**
@@ -331,8 +351,8 @@ export class Follower {
   }
 
   /** Enters a slot on the way; one that a commit entered meanwhile is passed over. */
-  #take(read: ReadSlot): Sequence {
-    this.enter(read);
+  #take({ slot, hash, bytes }: ReadSlot): Sequence {
+    this.enter({ slot, hash, size: bytes.byteLength });
     return this.#next();
   }
 
@@ -343,6 +363,7 @@ export class Follower {
     this.#confirm(missing);
     const served = this.#snapshot.tip.sequence;
     if (snapshot.tip.sequence <= served) return;
+    this.#resting?.stop();
     this.#snapshot = snapshot;
     this.#tipSeen = this.#parts.sightings.moment();
     for (const read of slots) if (read.slot.first > served) this.#parts.onSlot(read, 'loaded');

@@ -9,6 +9,7 @@ import { readAhead } from '../base/read-ahead.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import type { Log, ReadSlot } from '../log/log.ts';
 import { LOG_PREFIX, slotKey } from '../log/names.ts';
+import type { EnteredSlot } from './load.ts';
 import type { Tip } from './state.ts';
 
 /** Entries read back at most: as many as operations are kept of at least. */
@@ -20,7 +21,7 @@ export interface RetainedParts {
   readonly logger: Logger;
 }
 
-type Row = readonly Pick<ReadSlot, 'slot' | 'hash'>[];
+type Row = readonly EnteredSlot[];
 
 export interface RetainedRange {
   /** Slots up to here need not be read. */
@@ -61,7 +62,7 @@ async function readRow(
   options: CallOptions,
 ): Promise<Row> {
   const found = new Map<string, Row[number]>();
-  const read = async (name: Sequence): Promise<ReadSlot | null> => {
+  const readOne = async (name: Sequence): Promise<ReadSlot | null> => {
     try {
       return (await log.read(name, options)).read;
     } catch (error) {
@@ -71,8 +72,8 @@ async function readRow(
   };
   for await (const names of log.names(from, options.signal)) {
     const covered = names.filter((name) => name <= tip.sequence);
-    for await (const slot of readAhead(covered, READ_AHEAD, read)) {
-      if (slot !== null) found.set(slot.hash, { slot: slot.slot, hash: slot.hash });
+    for await (const read of readAhead(covered, READ_AHEAD, readOne)) {
+      if (read !== null) found.set(read.hash, retainedOf(read));
     }
     if (covered.length < names.length) break;
   }
@@ -82,6 +83,11 @@ async function readRow(
     row.push(one);
   }
   return row.reverse();
+}
+
+/** What is kept of a slot: not its bytes. */
+function retainedOf({ slot, hash, bytes }: ReadSlot): EnteredSlot {
+  return { slot, hash, size: bytes.byteLength };
 }
 
 /** Warns of what is no slot. @throws what else kept it from being read */

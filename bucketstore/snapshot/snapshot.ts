@@ -5,12 +5,12 @@
 import type { CallOptions } from '../../blob/index.ts';
 import { assert } from '../base/assert.ts';
 import { compareUtf8 } from '../base/order.ts';
-import { type Sequence, sequence } from '../base/sequence.ts';
+import type { Sequence } from '../base/sequence.ts';
 import type { Marker } from '../log/records.ts';
 import { type BaseState, EMPTY_BASE, type PlacedDocument } from './base.ts';
 import { hasUnder, type ListQuery, listChildren } from './listing.ts';
 import { OrderedMap } from './ordered-map.ts';
-import { rebaseParts } from './rebase.ts';
+import { rebaseSteps } from './rebase.ts';
 import type {
   ControlState,
   DocumentDetails,
@@ -21,6 +21,7 @@ import type {
   Tip,
   VersionRecord,
 } from './state.ts';
+import { versionKey } from './version-key.ts';
 
 /** A document that has changed since the checkpoint. */
 export interface ChangedDocument extends DocumentHead {
@@ -251,14 +252,21 @@ export class Snapshot {
    * @throws StoreError `INTEGRITY` naming a document that the checkpoint has otherwise
    */
   rebase(base: BaseState, at: Sequence, packedThrough: Sequence = at): Snapshot {
-    assert(at <= this.tip.sequence, () => `a base at ${at}, beyond ${this.tip.sequence}`);
-    return new Snapshot(rebaseParts(this.copyParts(), base, at, packedThrough));
+    const steps = this.rebaseSteps(base, at, packedThrough);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
   }
 
-  /** As `rebase`, onto a checkpoint that is newer than its own; else itself. */
-  restingOn(base: BaseState): Snapshot {
-    if (base.sequence <= this.base.sequence) return this;
-    return this.rebase(base, sequence(base.sequence), sequence(base.packedThrough));
+  /** As `rebase`, in steps of some ms between which others may have their turn. */
+  *rebaseSteps(
+    base: BaseState,
+    at: Sequence,
+    packedThrough: Sequence,
+  ): Generator<undefined, Snapshot> {
+    assert(at <= this.tip.sequence, () => `a base at ${at}, beyond ${this.tip.sequence}`);
+    return new Snapshot(yield* rebaseSteps(this.copyParts(), base, at, packedThrough));
   }
 
   /** The state as it is now, for good: of a snapshot itself, of a draft a copy. Constant time. */
@@ -283,11 +291,6 @@ export class Snapshot {
     };
     return { identity, base, tip, control, created, maps };
   }
-}
-
-/** Key of a version, in version order within a path: 8 hex digits hold 2^31 − 1. */
-export function versionKey(path: string, version: number): string {
-  return `${path}\0${version.toString(16).padStart(8, '0')}`;
 }
 
 function stateOf(

@@ -1,73 +1,16 @@
 /**
  * Goal: a world with checkpoints is the world without them, for the store that made them and for
  * one that opens it: every document, version, body and listing, and what is written afterwards.
- * Method: real stores on one bucket in memory; `compact()` between writes; requests counted by
- * reading the keys that are asked for.
+ * Method: real stores on one bucket in memory; `compact()` between writes; then everything is taken
+ * away that may be.
  */
 import { describe, expect, test } from 'vitest';
-import { isStoreError, type World } from '../../bucketstore/index.ts';
 import { CHECKPOINTS_PREFIX, LOG_PREFIX, WORLD_PREFIX } from '../../bucketstore/log/names.ts';
+import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { withGates } from '../support/gated-bucket.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { WorldBench } from '../support/world-bench.ts';
-
-const DIRECTORIES = ['/', '/a', '/b', '/a/sub'];
-
-function pathOf(n: number): string {
-  return `${['', '/a', '/b', '/a/sub'][n % 4]}/document-${n}.md`;
-}
-
-/** Writes of every kind, many at once. */
-async function scribble(bench: WorldBench, world: World, random: SeededRandom, writes: number) {
-  const one = async (): Promise<void> => {
-    const path = pathOf(random.integer(60));
-    const body = `# ${random.uuid()}\n${'x'.repeat(random.integer(40) === 0 ? 20_000 : 50)}`;
-    const kind = random.integer(10);
-    try {
-      if (kind === 0) await world.setArchived({ path, archived: random.integer(2) === 0 });
-      else if (kind < 3) {
-        const { version } = await world.view().stat(path);
-        await world.append({ path, expected: version, content: body });
-      } else {
-        const metadata = random.integer(4) === 0 ? { retention: '3', tags: 'a, b' } : undefined;
-        await world.publish({ path, expected: 'any', body, metadata });
-      }
-    } catch (error) {
-      if (!isStoreError(error) || error.kind !== 'fix-the-call') throw error;
-    }
-  };
-  for (let left = writes; left > 0; left -= 100) {
-    await bench.run(Promise.all(Array.from({ length: Math.min(left, 100) }, one)));
-  }
-}
-
-/** Everything that can be read of a world. */
-async function contents(bench: WorldBench, world: World): Promise<unknown> {
-  const view = world.view();
-  const documents: unknown[] = [];
-  const read = async (): Promise<void> => {
-    for (let n = 0; n < 60; n++) {
-      const path = pathOf(n);
-      try {
-        const versions = await view.versions(path);
-        const document = await view.get(path);
-        await view.verifyChain(path);
-        const oldest = versions.at(-1)?.version;
-        const { body } = await view.get(path, { version: oldest });
-        documents.push({ document, versions, oldest: Buffer.from(body).toString() });
-        documents.push(await view.lookupHash(document.bodyHash).catch(() => null));
-      } catch (error) {
-        if (!isStoreError(error) || error.code !== 'NOT_FOUND') throw error;
-      }
-    }
-    for (const path of DIRECTORIES) {
-      documents.push(await view.listEntries(path, { includeArchived: true }));
-      documents.push(await view.listEntries(path));
-    }
-  };
-  await bench.run(read());
-  return documents;
-}
+import { contents, scribble } from './scribble.ts';
 
 describe('a world with checkpoints', () => {
   test.each([1, 2])(
@@ -100,17 +43,55 @@ describe('a world with checkpoints', () => {
     },
   );
 
-  test('is opened with the slots behind its checkpoint alone', async () => {
+  test('is opened, read and written without the slots whose versions are all packed', async () => {
     const bench = new WorldBench(3);
-    const world = await bench.open();
-    await scribble(bench, world, new SeededRandom(3), 1200);
+    const settings = { bodyCacheBytes: 0 };
+    const world = await bench.open({ settings });
+    const random = new SeededRandom(3);
+    await scribble(bench, world, random, 2000);
     await bench.run(world.compact());
-    await scribble(bench, world, new SeededRandom(4), 1);
-    const { sequence } = await bench.run(world.stat());
-    const gated = withGates(bench.bucket);
-    const other = await bench.open({ bucket: gated.store });
-    expect((await bench.run(other.stat())).sequence).toBe(sequence);
-    expect((await bench.keys(CHECKPOINTS_PREFIX)).length).toBe(1);
-    expect((await bench.keys(LOG_PREFIX)).length).toBeGreaterThan(5);
+    await scribble(bench, world, random, 10);
+    const before = await contents(bench, world);
+    let gone = 0;
+    for (const key of await bench.keys(LOG_PREFIX)) {
+      if (decodeSlot(key, await bench.bytes(key)).slot.last > 1024) continue;
+      await bench.bucket.delete(key);
+      gone += 1;
+    }
+    expect(gone).toBeGreaterThan(5);
+    const other = await bench.open({ settings });
+    expect(await contents(bench, other)).toEqual(before);
+    await scribble(bench, other, random, 600);
+    const after = await contents(bench, other);
+    expect(await bench.run(other.compact())).toMatchObject({ written: 1 });
+    expect(await contents(bench, await bench.open({ settings }))).toEqual(after);
+    // Without the checkpoint there is no such world: it was what told the deleted slots.
+    for (const key of await bench.keys(CHECKPOINTS_PREFIX)) await bench.bucket.delete(key);
+    await expect(bench.open({ settings })).rejects.toMatchObject({ code: 'INTEGRITY' });
   });
+});
+
+test('slots are read again only for what a checkpoint packs', async () => {
+  const bench = new WorldBench(4);
+  const gated = withGates(bench.bucket);
+  const world = await bench.open({ bucket: gated.store, settings: { batchMax: 1 } });
+  const random = new SeededRandom(4);
+  /** Slots that are read for a checkpoint, and that are behind the one before. */
+  const compacted = async (): Promise<readonly [read: number, behind: number]> => {
+    const before = (await bench.slots()).length;
+    await scribble(bench, world, random, 30);
+    gated.calls.length = 0;
+    await bench.run(world.compact());
+    const slots = gated.calls.filter(({ operation, key }) => {
+      return operation === 'get' && key.startsWith(LOG_PREFIX);
+    });
+    return [slots.length, (await bench.slots()).length - before];
+  };
+  await scribble(bench, world, random, 300);
+  await bench.run(world.compact());
+  for (let i = 0; i < 3; i++) {
+    const [read, behind] = await compacted();
+    expect(behind).toBeGreaterThan(10);
+    expect(read).toBe(behind);
+  }
 });

@@ -88,12 +88,14 @@ export class WorldBench {
 
   #opening({
     bucket = this.bucket,
-    settings = {},
+    settings: asked = {},
     checkpoints,
     logger,
     ...options
   }: BenchOpen): Promise<WorldParts> {
     const { clock, random } = this;
+    // Requests are counted and time is moved by hours: what is not asked for would be in the way.
+    const settings = { compact: false, ...asked };
     const components = {
       clock,
       random,
