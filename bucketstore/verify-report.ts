@@ -28,11 +28,8 @@ export interface VerifyCounts {
   readonly objects: number;
 }
 
-/** Derived objects by kind: those that are there, and those that no checkpoint needs. */
-export type VerifyDerived = DerivedCounts;
-
 /** Records that were not looked into. */
-export interface VerifyCheckpoints {
+interface UnreadRecords {
   /** That the latest barrier did not name: what they consist of may be gone. */
   readonly checkpoints: number;
   /** Of an earlier life. */
@@ -54,9 +51,12 @@ export interface VerifyReport extends VerifyCounts {
    */
   readonly strays: readonly string[];
   /** Records that do not count; nothing is wrong with that. */
-  readonly dead: VerifyCheckpoints;
-  /** null when the world could not be read at all. */
-  readonly derived: VerifyDerived | null;
+  readonly dead: UnreadRecords;
+  /**
+   * Derived objects by kind: those that are there, and those that no checkpoint needs. null when
+   * the world could not be read at all.
+   */
+  readonly derived: DerivedCounts | null;
   /** The first thousand; empty when all is well. */
   readonly problems: readonly Problem[];
   readonly problemCount: number;

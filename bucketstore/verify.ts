@@ -25,9 +25,7 @@ import { withBucket } from './with-bucket.ts';
 
 export type { Problem } from './log/problems.ts';
 export type {
-  VerifyCheckpoints,
   VerifyCounts,
-  VerifyDerived,
   VerifyOptions,
   VerifyReport,
 } from './verify-report.ts';
@@ -199,16 +197,9 @@ class Verifier {
     while (!this.#broken) {
       const { name, bytes, problem } = await this.#slots.read(this.#next());
       if (bytes !== null) await this.#take(name, bytes);
-      else if (problem !== null) await this.#break(name, problem);
-      // Whatever lies behind a hole was listed: it was met there. Or all of it is gone.
-      else if (!this.#isBehindCheckpoint(name) || !(await this.#restBehind(name))) return;
-      else this.#holes.push({ name, problem: 'missing, and a checkpoint lies behind it' });
+      else if (problem === null) return;
+      else await this.#break(name, problem);
     }
-  }
-
-  #isBehindCheckpoint(name: Sequence): boolean {
-    const live = this.#checkpoints?.found.live ?? [];
-    return live.some(({ record }) => record.sequence >= name);
   }
 
   /** The chain cannot be followed over a name; a checkpoint behind it is as good. */
