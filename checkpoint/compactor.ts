@@ -24,7 +24,7 @@ import type { RunMerger } from './merger.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ObjectReader } from './objects.ts';
 import { packedThroughAt } from './packing.ts';
-import type { LifeStart } from './root.ts';
+import type { LifeStart, RootRef } from './root.ts';
 import type { CheckpointBelow } from './step.ts';
 import { recordObject, writeCheckpoint } from './write.ts';
 
@@ -39,6 +39,8 @@ export interface CompactorParts {
   /** Closed with the compactor. */
   readonly merger: RunMerger;
   readonly life: LifeStart;
+  /** What the life began with: what is built on while no checkpoint counts. null: nothing. */
+  readonly startRoot: RootRef | null;
   /** The state that the marker starts from. */
   readonly start: (options: CallOptions) => Promise<Snapshot>;
   /** The state after every commit that was acknowledged before the call. */
@@ -168,7 +170,7 @@ export class Compactor {
     bad: ReadonlySet<string>,
     options: CallOptions,
   ): Promise<{ readonly below: CheckpointBelow; readonly place: CheckpointPlace | null }> {
-    const { checkpoints, loader, logger, life } = this.#parts;
+    const { checkpoints, loader, logger, life, startRoot } = this.#parts;
     const start = await this.#parts.start(options);
     for await (const place of checkpoints.all(options)) {
       if (place.sequence <= start.tip.sequence) break;
@@ -188,7 +190,8 @@ export class Compactor {
       }
     }
     const swept = { plan: null, pruned: 0, retained: start.documentCount };
-    return { below: { snapshot: start, root: null, swept }, place: null };
+    const root = startRoot === null ? null : await this.#reader.root(startRoot, life, options);
+    return { below: { snapshot: start, root, swept }, place: null };
   }
 
   /** The slots of the next step; none when there is nothing to do. */

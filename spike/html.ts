@@ -2,7 +2,9 @@
 import { barChart, escaped, type Line, lineChart } from './chart.ts';
 import type { Bar, Second } from './measure.ts';
 import type { Report } from './report.ts';
-import { keyFigures, reportLines } from './text.ts';
+import { type KeyFigure, keyFigures, reportLines } from './text.ts';
+import type { CompactFigures, WorldReport } from './world-report.ts';
+import { worldFigures, worldLines } from './world-text.ts';
 
 const STYLE = `
 :root{color-scheme:light dark;--back:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--box:#f3f4f6;--grid:#dcdfe4;
@@ -33,12 +35,38 @@ svg{display:block;width:100%;height:auto;overflow:visible}text{font-size:13px;fi
 border-top:2px solid currentColor;vertical-align:middle}.legend .c::before{border-top-style:dashed}
 @media(max-width:560px){text{font-size:24px}polyline{stroke-width:3}}`;
 
-/** One HTML document. @param bars of the measured latencies */
+/** One HTML document of a load. @param bars of the measured latencies */
 export function htmlPage(report: Report, bars: readonly Bar[]): string {
+  const { measured } = report;
+  const charts = `<h2>Latency of ${measured}, by second</h2>${latencyChart(report)}
+<h2>Rate</h2>${rateChart(report)}
+<h2>Distribution of latency</h2>${barChart(measured, bars)}
+<p class="note">The last bar holds everything above p99.9.</p>
+<h2>Memory of the process (RSS), from the start of the load</h2>${memoryChart(report)}`;
+  return page(report, { figures: keyFigures(report), charts, lines: reportLines(report) });
+}
+
+/** One HTML document of a large world. */
+export function worldPage(report: WorldReport): string {
+  const charts =
+    report.scenario === 'compact'
+      ? `<h2>Checkpoints</h2>${checkpointChart(report)}
+<h2>Memory of the process (RSS), from the start of the load</h2>${memoryChart(report)}`
+      : '';
+  return page(report, { figures: worldFigures(report), charts, lines: worldLines(report) });
+}
+
+interface Content {
+  readonly figures: readonly KeyFigure[];
+  readonly charts: string;
+  readonly lines: readonly string[];
+}
+
+function page(report: Report | WorldReport, content: Content): string {
   const title = escaped(`${report.scenario} on ${report.location}`);
-  const { machine, measured, date, command } = report;
+  const { machine, date, command } = report;
   const where = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${date}`;
-  const figures = keyFigures(report).map(({ name, value, note }) => {
+  const figures = content.figures.map(({ name, value, note }) => {
     const more = note === undefined ? '' : `<dd class="note">${escaped(note)}</dd>`;
     return `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>${more}</div>`;
   });
@@ -49,17 +77,14 @@ export function htmlPage(report: Report, bars: readonly Bar[]): string {
 <body><h1>${title}</h1>
 <p class="where">${escaped(where)}<br><code>${escaped(command)}</code></p>
 ${warnings(report)}<dl>${figures.join('')}</dl>
-<h2>Latency of ${measured}, by second</h2>${latencyChart(report)}
-<h2>Rate</h2>${rateChart(report)}
-<h2>Distribution of latency</h2>${barChart(measured, bars)}
-<p class="note">The last bar holds everything above p99.9.</p>
-<h2>Memory of the process (RSS), from the start of the load</h2>${memoryChart(report)}
-<h2>All figures</h2><pre>${escaped(reportLines(report).join('\n'))}</pre>
+${content.charts}
+<h2>All figures</h2><pre>${escaped(content.lines.join('\n'))}</pre>
 </body></html>
 `;
 }
 
-function warnings({ lost_acknowledged: lost, valid, interrupted, seconds }: Report): string {
+function warnings(report: Report | WorldReport): string {
+  const { lost_acknowledged: lost, valid, interrupted, seconds } = report;
   const words = [
     ...(lost !== null && lost > 0 ? [`${lost} acknowledged writes are lost`] : []),
     ...(valid ? [] : ['Void: c is not that of the model, something else held the machine']),
@@ -92,9 +117,19 @@ function rateChart({ per_second, measured, seconds }: Report): string {
   ]);
 }
 
-function memoryChart({ rss }: Report): string {
+function memoryChart({ rss }: Pick<Report, 'rss'>): string {
   const points = rss.map(([second, bytes]) => [second, bytes / 1e6] as const);
   return lineChart('MB', 0, [{ name: 'RSS', style: 'rss', points }]);
+}
+
+function checkpointChart({ checkpoints }: CompactFigures): string {
+  const points = (of: (one: CompactFigures['checkpoints'][number]) => number): Line['points'] => {
+    return checkpoints.map((one) => [one.at_s, of(one) / 1e6]);
+  };
+  return lineChart('MB', 0, [
+    { name: 'written', style: 'p99', points: points(({ bytes }) => bytes) },
+    { name: 'changed entries', style: 'p50', points: points((one) => one.changed_entry_bytes) },
+  ]);
 }
 
 function line(

@@ -12,15 +12,21 @@ const PAUSE_MS = 1_100;
 /** What c must be with the model, ms: outside it something else held the machine. */
 export const MODEL_C_MS: readonly [least: number, most: number] = [38, 44];
 
+export interface StackOptions {
+  readonly observer?: Observer | undefined;
+  /** As of `openBucket`. */
+  readonly hedge?: boolean | undefined;
+}
+
 /** The bucket of a location behind every decorator, as a store opens it. */
 export function openStack(
   machine: Machine,
   location: string,
-  observer?: Observer,
+  options: StackOptions = {},
 ): Promise<BlobStore> {
   const { clock: timing, random: chance } = machine;
   const lanes = { commit: createLimit(1024), read: createLimit(LANE), bulk: createLimit(LANE) };
-  return openBucket(location, { timing, chance, lanes, observer, createDirectory: true });
+  return openBucket(location, { timing, chance, lanes, createDirectory: true, ...options });
 }
 
 /** A prefix of this run's own, where the probe's names are. */

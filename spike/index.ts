@@ -1,19 +1,26 @@
 /** The face of the load spike: what is asked of it, a run, and the run in words and as a page. */
-import type { SpikeArguments } from './arguments.ts';
-import { htmlPage } from './html.ts';
+import { isWorldScenario, type SpikeArguments } from './arguments.ts';
+import { htmlPage, worldPage } from './html.ts';
 import { type Surroundings, thisMachine } from './machine.ts';
 import type { Report } from './report.ts';
-import { runScenario } from './run.ts';
+import { runScenario, runWorldScenario } from './run.ts';
 import { rampLines, reportLines } from './text.ts';
+import type { WorldReport } from './world-report.ts';
+import { worldLines } from './world-text.ts';
 
-export { readArguments, type SpikeArguments, type SpikeFlag } from './arguments.ts';
+export {
+  readArguments,
+  type SpikeArguments,
+  type SpikeFlag,
+  type SpikeSwitch,
+} from './arguments.ts';
 
 const BARS = 60;
 
 /** What a run came to. */
 export interface SpikeResult {
   /** Plain data: the JSON of the run. */
-  readonly report: Report;
+  readonly report: Report | WorldReport;
   readonly lines: readonly string[];
   /** One HTML document that needs nothing from elsewhere. */
   readonly page: string;
@@ -32,7 +39,13 @@ export async function runSpike(
   asked: SpikeArguments,
   surroundings: Surroundings,
 ): Promise<SpikeResult> {
-  const { report, outcome } = await runScenario(thisMachine(surroundings), asked);
+  const machine = thisMachine(surroundings);
+  const { scenario } = asked;
+  if (isWorldScenario(scenario)) {
+    const { report, failure } = await runWorldScenario(machine, asked, scenario);
+    return { report, lines: worldLines(report), page: worldPage(report), failure };
+  }
+  const { report, outcome } = await runScenario(machine, asked);
   return {
     report,
     lines: [...reportLines(report), ...(asked.ramp ? ['', ...rampLines(report)] : [])],

@@ -1,4 +1,6 @@
 /** What a scenario hands over: sums and samples, from which the report is made. */
+
+import type { CheckpointSums } from './checkpoint-tally.ts';
 import type { Samples } from './measure.ts';
 import type { Overload } from './overload.ts';
 import type { ReadBack } from './read-back.ts';
@@ -28,6 +30,8 @@ export interface Outcome extends Watched, ReadBack {
   /** Acknowledged over the whole run: what requests, bytes and CPU are shared among. */
   readonly acknowledged: number;
   readonly tally: Tally;
+  /** Of all stores of the run. */
+  readonly checkpoints: CheckpointSums;
   readonly errors: Readonly<Record<string, number>>;
   /** Null where nothing is written under load. */
   readonly overload: Overload | null;

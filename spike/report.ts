@@ -4,6 +4,7 @@ import type { SpikeArguments } from './arguments.ts';
 import { MODEL_C_MS } from './idle.ts';
 import type { MachineDescription } from './machine.ts';
 import type { Samples, Second } from './measure.ts';
+import { ratio, rounded } from './numbers.ts';
 import type { Outcome } from './outcome.ts';
 import type { Overload } from './overload.ts';
 import { type Cost, costPerMillion } from './prices.ts';
@@ -86,6 +87,12 @@ export interface Report extends Percentiles {
   readonly cpu_us_per_write: number | null;
   readonly slots: number;
   readonly slots_lost: number;
+  /** Checkpoints whose record these stores made; objects and bytes of all that they wrote for any. */
+  readonly checkpoints: number;
+  readonly checkpoint_objects: number;
+  readonly checkpoint_bytes: number;
+  /** How late the event loop was, at the 99.9th percentile. Null: it was not measured. */
+  readonly event_loop_delay_p999_ms: number | null;
   /** Requests that the bucket refused for their rate (429). */
   readonly throttled: number;
   /** Acknowledged writes that are not in the bucket exactly once. Null: it was not read back. */
@@ -139,6 +146,7 @@ export function makeReport(facts: RunFacts, outcome: Outcome): Report {
     cpu_us_per_write: per(outcome.cpuMicros),
     slots: tally.slots,
     slots_lost: tally.lost,
+    ...checkpointsOf(outcome),
     throttled: counts.errors.throttled ?? 0,
     lost_acknowledged: outcome.lostAcknowledged,
     overload: overloadOf(outcome.overload),
@@ -151,6 +159,21 @@ export function makeReport(facts: RunFacts, outcome: Outcome): Report {
     reads: readsOf(outcome, cMs),
     per_second: samples.perSecond().map(roundedSecond),
     rss: outcome.rss,
+  };
+}
+
+function checkpointsOf({
+  checkpoints,
+  loopDelayP999Ms: delayMs,
+}: Outcome): Pick<
+  Report,
+  'checkpoints' | 'checkpoint_objects' | 'checkpoint_bytes' | 'event_loop_delay_p999_ms'
+> {
+  return {
+    checkpoints: checkpoints.checkpoints,
+    checkpoint_objects: checkpoints.objects,
+    checkpoint_bytes: checkpoints.bytes,
+    event_loop_delay_p999_ms: delayMs === null ? null : rounded(delayMs),
   };
 }
 
@@ -185,7 +208,8 @@ function readsOf({ reads, seconds }: Outcome, cMs: number): ReadsReport | null {
   };
 }
 
-function percentilesOf(samples: Samples, cMs: number): Percentiles {
+/** In ms and in c; null without a sample. */
+export function percentilesOf(samples: Samples, cMs: number): Percentiles {
   const ms = (share: number): number | null => {
     return samples.count === 0 ? null : rounded(samples.percentile(share));
   };
@@ -224,13 +248,4 @@ function eachPer(
 function roundedSecond(second: Second): Second {
   const { p50Ms, p99Ms, maxMs } = second;
   return { ...second, p50Ms: rounded(p50Ms), p99Ms: rounded(p99Ms), maxMs: rounded(maxMs) };
-}
-
-function ratio(sum: number, of: number): number | null {
-  return of === 0 ? null : rounded(sum / of);
-}
-
-/** Four digits behind the point: enough for every figure, and the same text on every machine. */
-function rounded(value: number): number {
-  return Math.round(value * 10_000) / 10_000;
 }

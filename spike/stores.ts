@@ -21,11 +21,12 @@ export interface Writing {
 /** Opens a store of the world at the location, and makes the world when there is none. */
 export function openStore(
   machine: Machine,
-  { opened, inlineBytes, batchMax }: SpikeArguments,
+  { opened, inlineBytes, batchMax, compact }: SpikeArguments,
   { observer }: Partial<Pick<TallyKeeper, 'observer'>> = {},
 ): Promise<World> {
   const { clock, random, signal } = machine;
   const settings = {
+    compact,
     ...(inlineBytes === undefined ? {} : { inlineBytes }),
     ...(batchMax === undefined ? {} : { batchMax }),
   };
@@ -84,6 +85,7 @@ export async function runWriters(writing: Writing): Promise<Outcome> {
       samples: Samples.merge(traffics.map(({ samples }) => samples)),
       acknowledged: traffics.reduce((sum, { acknowledged }) => sum + acknowledged.count, 0),
       tally,
+      checkpoints: tally.checkpoints,
       errors: failures.byCode,
       overload,
       stores: traffics.map(({ samples }, index) => {

@@ -1,6 +1,7 @@
 /** What happened on the wire and in the stores while a load ran. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Counts, createCounter, type Observer, type RequestEvent } from '../blob/index.ts';
+import { type CheckpointSums, CheckpointTally } from './checkpoint-tally.ts';
 
 /** Sums over all stores of a run. */
 export interface Tally {
@@ -10,20 +11,26 @@ export interface Tally {
   /** Slots of these stores, and names that they lost to each other. */
   readonly slots: number;
   readonly lost: number;
+  /** What was written for checkpoints. */
+  readonly checkpoints: CheckpointSums;
 }
 
 /** Counts from `start` to `stop`. Slots are of all stores of the process, as its channels are. */
 export class TallyKeeper {
   readonly observer: Observer;
   readonly #counter = createCounter();
+  readonly #checkpoints: CheckpointTally;
   #objects = 0;
   #slots = 0;
   #lost = 0;
 
-  constructor() {
+  /** @param onCheckpoint as of `CheckpointTally` */
+  constructor(onCheckpoint?: ConstructorParameters<typeof CheckpointTally>[0]) {
+    this.#checkpoints = new CheckpointTally(onCheckpoint);
     this.observer = {
       observe: (event: RequestEvent) => {
         this.#counter.observe(event);
+        this.#checkpoints.observe(event);
         if (event.outcome === 'created') this.#objects++;
       },
     };
@@ -31,6 +38,7 @@ export class TallyKeeper {
 
   start(): void {
     this.#counter.reset();
+    this.#checkpoints.reset();
     this.#objects = 0;
     subscribe('bucketstore:commit', this.#onCommit);
     subscribe('bucketstore:lost', this.#onLost);
@@ -40,7 +48,8 @@ export class TallyKeeper {
     unsubscribe('bucketstore:commit', this.#onCommit);
     unsubscribe('bucketstore:lost', this.#onLost);
     const counts = this.#counter.snapshot();
-    return { counts, objects: this.#objects, slots: this.#slots, lost: this.#lost };
+    const { sums: checkpoints } = this.#checkpoints;
+    return { counts, objects: this.#objects, slots: this.#slots, lost: this.#lost, checkpoints };
   }
 
   readonly #onCommit = (): void => {

@@ -1,20 +1,12 @@
-/** The report as lines for a person. */
+/** The report of a load as lines for a person. */
 import { MODEL_C_MS } from './idle.ts';
 import type { OverloadReport, Percentiles, Report } from './report.ts';
 import type { RssSample } from './watch.ts';
 
 /** The lines that a run prints when it is done. */
 export function reportLines(report: Report): readonly string[] {
-  const { machine, reads } = report;
-  const lines = [
-    `${report.scenario} on ${report.location}, ` +
-      `model ${report.model ?? 'none'}, seed ${report.seed}`,
-    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${report.date}`,
-    report.command,
-    '',
-    `c            ${ms(report.c_ms)} (median of 200 creates of 1 KiB, one after another, idle)`,
-    `${report.measured.padEnd(12)} ${percentilesLine(report)}`,
-  ];
+  const { reads } = report;
+  const lines = [...headLines(report), `${report.measured.padEnd(12)} ${percentilesLine(report)}`];
   if (reads !== null && report.measured !== 'reads') {
     lines.push(`reads        ${percentilesLine(reads)}`);
   }
@@ -32,16 +24,44 @@ export function reportLines(report: Report): readonly string[] {
       `429: ${report.throttled}`,
     ...overloadLines(report.overload),
     memoryLine(report.rss),
+    ...loopLines(report.event_loop_delay_p999_ms),
     `read back    ${readBackWords(report.lost_acknowledged)}`,
   );
   if (report.interrupted) {
     lines.push(`INTERRUPTED: the figures are of the ${report.seconds} s until then`);
   }
-  if (!report.valid) lines.push(`VOID: with the model c lies in ${MODEL_C_MS.join(' to ')} ms`);
-  return lines;
+  return [...lines, ...voidLines(report)];
 }
 
-function readBackWords(lost: number | null): string {
+/** What a report is of. */
+type Headed = Pick<
+  Report,
+  'scenario' | 'location' | 'model' | 'seed' | 'machine' | 'date' | 'command' | 'c_ms' | 'valid'
+>;
+
+/** What every report begins with. */
+export function headLines(report: Headed): readonly string[] {
+  const { scenario, location, model, seed, machine, date, command, c_ms } = report;
+  return [
+    `${scenario} on ${location}, model ${model ?? 'none'}, seed ${seed}`,
+    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${date}`,
+    command,
+    '',
+    `c            ${ms(c_ms)} (median of 200 creates of 1 KiB, one after another, idle)`,
+  ];
+}
+
+/** What every report of a run that says nothing ends with. */
+export function voidLines({ valid }: Pick<Headed, 'valid'>): readonly string[] {
+  return valid ? [] : [`VOID: with the model c lies in ${MODEL_C_MS.join(' to ')} ms`];
+}
+
+/** How late the event loop was, where it was measured. */
+export function loopLines(delayMs: number | null): readonly string[] {
+  return delayMs === null ? [] : [`event loop   p99.9 ${ms(delayMs)} late`];
+}
+
+export function readBackWords(lost: number | null): string {
   return lost === null
     ? 'not to its end: it is not known what is lost'
     : `${lost} acknowledged lost`;
@@ -68,7 +88,7 @@ function overloadLines(overload: OverloadReport | null): readonly string[] {
 /** Where a store's memory has settled, s: what comes later is held against that. */
 const SETTLED_SECONDS = 120;
 
-function memoryLine(rss: readonly RssSample[]): string {
+export function memoryLine(rss: readonly RssSample[]): string {
   const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
   const last = rss.at(-1) ?? [0, 0];
   const [first = last] = rss;
@@ -104,6 +124,8 @@ function writeLines(report: Report): readonly string[] {
     `cost         ${cost} for the requests of a million (list prices)`,
     `cpu          ${figure(report.cpu_us_per_write, 0)} µs a write, with the load generator`,
     `slots        ${report.slots}, lost to another store: ${report.slots_lost}`,
+    `checkpoints  ${report.checkpoints}, of ${report.checkpoint_objects} objects, ` +
+      `${(report.checkpoint_bytes / 1e6).toFixed(1)} MB`,
   ];
   if (stores.length < 2) return lines;
   const each = stores.map(({ store, writes, share, p50_c, p99_c, p99_ms }) => {
@@ -124,7 +146,7 @@ function percentilesLine(of: Percentiles): string {
   return rows.map(([name, inMs, inC]) => `${name} ${ms(inMs)} = ${c(inC)}`).join('; ');
 }
 
-function kinds(counts: Readonly<Record<string, number>> | null): string {
+export function kinds(counts: Readonly<Record<string, number>> | null): string {
   return Object.entries(counts ?? {})
     .filter(([, count]) => count !== 0)
     .map(([name, count]) => `${name} ${count}`)
@@ -163,19 +185,19 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   ];
 }
 
-function ms(value: number | null): string {
+export function ms(value: number | null): string {
   return value === null ? 'n/a' : `${value.toFixed(1)} ms`;
 }
 
-function c(value: number | null): string {
+export function c(value: number | null): string {
   return value === null ? 'n/a' : `${value.toFixed(2)} c`;
 }
 
-function rate(perSecond: number): string {
+export function rate(perSecond: number): string {
   return figure(perSecond, perSecond < 100 ? 1 : 0);
 }
 
 /** With so many digits behind the point, or none where there is no figure. */
-function figure(value: number | null, digits: number): string {
+export function figure(value: number | null, digits: number): string {
   return value === null ? 'n/a' : value.toFixed(digits);
 }

@@ -9,8 +9,10 @@ export interface Watched {
   readonly cpuMicros: number;
   /** The measured time, s. */
   readonly seconds: number;
-  /** Every 10 s from the start, and at the end. */
+  /** Every minute from the start, and at the end. */
   readonly rss: readonly RssSample[];
+  /** How late the event loop was, ms, at the 99.9th percentile; null: not measured. */
+  readonly loopDelayP999Ms: number | null;
 }
 
 export interface Watching {
@@ -21,7 +23,7 @@ export interface Watching {
 }
 
 const TICK_MS = 1_000;
-const TICKS_PER_SAMPLE = 10;
+const TICKS_PER_SAMPLE = 60;
 
 /** Runs a load for a period that begins now. */
 export async function watch(
@@ -44,17 +46,21 @@ export async function watch(
   };
   const over = new AbortController();
   const cpuMicros = machine.cpuMicros();
+  const loop = machine.watchLoop();
   sample();
   const looking = lookEachTick(machine, period, over.signal, look);
+  let loopDelayP999Ms: number | null = null;
   try {
     await load(period);
   } finally {
+    loopDelayP999Ms = loop.stop();
     over.abort('over');
     await looking;
   }
   const spentMicros = machine.cpuMicros() - cpuMicros;
   sample();
-  return { cpuMicros: spentMicros, seconds: measuredSeconds(period, clock.monotonic()), rss };
+  const measured = measuredSeconds(period, clock.monotonic());
+  return { cpuMicros: spentMicros, seconds: measured, rss, loopDelayP999Ms };
 }
 
 async function lookEachTick(

@@ -1,6 +1,7 @@
 /** `bucketstore spike`: a measured load on a location. The load itself is in `spike/`. */
 import { open, writeFile } from 'node:fs/promises';
-import type { SpikeFlag, SpikeResult } from '../../spike/index.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { SpikeFlag, SpikeResult, SpikeSwitch } from '../../spike/index.ts';
 import { ERROR_CODES, StoreError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import {
@@ -21,8 +22,11 @@ const SPIKE_FLAGS: Readonly<Record<SpikeFlag, Flag>> = {
     value: 'gcs',
     help: 'The latency model of a real bucket in front of it.',
   },
-  rate: number('Arrivals a second, for each store. Default: latency 200, follower 50.'),
-  seconds: number('How long. Default: 20; at a rate the first 5 are dropped.'),
+  rate: number(
+    'Arrivals a second, for each store. Default: latency 200, follower 50, gate and compact 250; ' +
+      'compact takes 0, as fast as it goes.',
+  ),
+  seconds: number('How long. Default: 20, gate 600; at a rate the first 5 are dropped.'),
   stores: number('Stores in this process, in contention. Default: 3.'),
   writers: number('Writers of each store where there is no rate. Default: 2000.'),
   'body-bytes': number('Bytes of a body. Default: 1024.'),
@@ -30,8 +34,16 @@ const SPIKE_FLAGS: Readonly<Record<SpikeFlag, Flag>> = {
   'batch-max': number('Entries of a slot at most.'),
   'deadline-ms': number('How long a write may take. Default: 60000.'),
   depth: number('Creates (default 32) or readers (default 1) at once.'),
-  documents: number('Documents that are written to or read. Default: 1000.'),
+  documents: number('Documents that are written to or read. Default: 1000; seed 100000.'),
+  changes: number('Changes of a seeded world. Default: half its documents, and a unit.'),
+  behind: number('Slots behind the checkpoint, in coldstart. Default: 64.'),
+  runs: number('New stores, in coldstart. Default: 5.'),
   seed: number('Of keys and arrivals. Default: 1.'),
+};
+
+const SPIKE_SWITCHES: Readonly<Record<SpikeSwitch, Flag>> = {
+  ramp: { type: 'boolean', help: 'Of creates: every second from the first, nothing dropped.' },
+  'no-compact': { type: 'boolean', help: 'No checkpoints in the background: for comparison.' },
 };
 
 export const spike: Command = {
@@ -40,7 +52,7 @@ export const spike: Command = {
   usage: 'SCENARIO LOCATION',
   flags: {
     ...SPIKE_FLAGS,
-    ramp: { type: 'boolean', help: 'Of creates: every second from the first, nothing dropped.' },
+    ...SPIKE_SWITCHES,
     html: { type: 'string', value: 'FILE', help: 'The report as a page that needs no network.' },
   },
   notes: [
@@ -52,6 +64,10 @@ export const spike: Command = {
     '  contention  several stores on one location, at a rate each or saturated each',
     '  follower    a second store that reads while the first writes',
     '  tipcheck    exact reads of a world that nobody writes to',
+    '  gate        ten minutes of writes and reads of two stores that both make checkpoints',
+    '  seed        makes a large world at an empty location, for the next two',
+    '  coldstart   how soon a new store of it answers, and what it holds in memory',
+    '  compact     changes it until a new base is built: what its checkpoints cost',
     'First c is measured, the median of 200 small creates on the idle location; latencies are told',
     'as multiples of it too. At the end the bucket is read back by a reader of its own. The world',
     'stays at the location: take a prefix that is empty. Every request is billed by the service.',
@@ -78,13 +94,16 @@ async function runSpikeCommand(context: CommandContext): Promise<number> {
       return text === undefined ? [] : [[flag, text]];
     }),
   );
-  const asked = readArguments({ scenario, location, flags, ramp: isSet(context, 'ramp') });
+  const given = Object.keys(SPIKE_SWITCHES).filter((name) => isSet(context, name));
+  const switches = given as SpikeSwitch[];
+  const asked = readArguments({ scenario, location, flags, switches });
   const html = textFlag(context, 'html');
   if (html !== undefined) await checkWritable(html);
   const result = await runSpike(asked, {
     clock: clockOf(context),
     random: components.random ?? systemRandom,
     signal,
+    watchLoop,
     progress: (text) => output.progress(`${scenario}: ${text}`),
   });
   output.result(result.report, result.lines);
@@ -122,9 +141,22 @@ async function checkWritable(file: string): Promise<void> {
   }
 }
 
+/** Sampled each ms: what is later than that is told. */
+function watchLoop(): { stop(): number | null } {
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  return {
+    stop: () => {
+      delays.disable();
+      return delays.count === 0 ? null : delays.percentile(99.9) / 1e6;
+    },
+  };
+}
+
 function statusOf({ report, failure }: SpikeResult): number {
   if (failure !== null) throw failure;
-  const { lost_acknowledged: lost, reads, valid } = report;
-  if ((lost ?? 0) + (reads?.stale ?? 0) > 0) return ERROR_CODES.INTEGRITY.exit;
+  const { lost_acknowledged: lost, valid } = report;
+  const stale = 'reads' in report ? (report.reads?.stale ?? 0) : 0;
+  if ((lost ?? 0) + stale > 0) return ERROR_CODES.INTEGRITY.exit;
   return valid ? 0 : ERROR_CODES.UNAVAILABLE.exit;
 }

@@ -19,7 +19,7 @@ import { watch } from '../watch.ts';
 export async function runCreates(machine: Machine, asked: SpikeArguments): Promise<Outcome> {
   const { clock } = machine;
   const keeper = new TallyKeeper();
-  const creates = new Creates(machine, await openStack(machine, asked.opened, keeper.observer));
+  const creates = new Creates(machine, await openStack(machine, asked.opened, keeper));
   const { acknowledged, samples } = creates;
   const body = Buffer.alloc(asked.bodyBytes, 'x');
   try {
@@ -34,9 +34,10 @@ export async function runCreates(machine: Machine, asked: SpikeArguments): Promi
       if (asked.rate === null) return loop(clock, asked.depth, period, create);
       return arrive(clock, new SeededRandom(asked.seed), asked.rate, period, create);
     });
+    const tally = keeper.stop();
     return {
       ...watched,
-      tally: keeper.stop(),
+      ...{ tally, checkpoints: tally.checkpoints },
       ...(await listAndRemove(machine, asked, creates)),
       measured: 'creates',
       samples,

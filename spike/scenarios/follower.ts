@@ -1,6 +1,7 @@
 /** A store that reads while another writes: how current it is, and what that costs. */
 import { SeededRandom } from '../../test/support/seeded-random.ts';
 import { DROPPED_SECONDS, type SpikeArguments } from '../arguments.ts';
+import { addedSums } from '../checkpoint-tally.ts';
 import type { Machine } from '../machine.ts';
 import type { Outcome } from '../outcome.ts';
 import { Overload } from '../overload.ts';
@@ -11,7 +12,10 @@ import { TallyKeeper } from '../tally.ts';
 import { Failures, Traffic } from '../traffic.ts';
 import { watch } from '../watch.ts';
 
-/** One store writes at `--rate`, `--depth` readers of a second read what was written. */
+/**
+ * One store writes at `--rate`, `--depth` readers of a second read what was written: `follower` for
+ * a moment, `gate` for as long as checkpoints take to show.
+ */
 export async function runFollower(machine: Machine, asked: SpikeArguments): Promise<Outcome> {
   const { documents, bodyBytes, seconds } = asked;
   const writes = new TallyKeeper();
@@ -48,6 +52,7 @@ export async function runFollower(machine: Machine, asked: SpikeArguments): Prom
       samples,
       acknowledged: acknowledged.count,
       tally,
+      checkpoints: addedSums(tally.checkpoints, readTally.checkpoints),
       errors: failures.byCode,
       overload,
       stores: [{ store: writer.storeId, samples }],

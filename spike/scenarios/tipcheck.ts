@@ -46,7 +46,7 @@ export async function runTipcheck(machine: Machine, asked: SpikeArguments): Prom
       measured: 'reads',
       samples,
       acknowledged: 0,
-      tally,
+      ...{ tally, checkpoints: tally.checkpoints },
       errors: failures.byCode,
       overload: null,
       stores: [],

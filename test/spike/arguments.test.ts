@@ -38,6 +38,11 @@ describe('readArguments()', () => {
     expect(parse('creates memory:').depth).toBe(32);
     expect(parse('tipcheck memory:').depth).toBe(1);
     expect(parse('latency memory:').inlineBytes).toBeUndefined();
+    expect(parse('latency memory:')).toMatchObject({ compact: true, documents: 1_000 });
+    expect(parse('gate memory:')).toMatchObject({ rate: 250, seconds: 600, compact: true });
+    expect(parse('seed memory:').documents).toBe(100_000);
+    expect(parse('coldstart memory:')).toMatchObject({ behind: 64, runs: 5 });
+    expect(parse('compact memory:')).toMatchObject({ rate: 250, changes: null });
   });
 
   it('takes every flag', () => {
@@ -49,14 +54,19 @@ describe('readArguments()', () => {
     });
     expect(parse('saturation memory: --writers 5')).toMatchObject({ writers: 5, rate: null });
     expect(parse('creates memory: --ramp --depth 3')).toMatchObject({ ramp: true, depth: 3 });
+    expect(parse('gate memory: --no-compact')).toMatchObject({ compact: false, rate: 250 });
+    expect(parse('coldstart memory: --behind 0 --runs 2')).toMatchObject({ behind: 0, runs: 2 });
+    const changes = 'compact memory: --rate 0 --changes 9 --writers 4';
+    expect(parse(changes)).toMatchObject({ rate: null, changes: 9, writers: 4 });
   });
 
   it('knows the command line that asks for the same again', () => {
     const line = 'latency s3://bucket/c?endpoint=http://h:1&region=r --rate 7 --seconds 6';
     const quoted = line.replace(/s3:\S+/, "'$&'");
     expect(parse(line).command).toBe(`bucketstore spike ${quoted}`);
-    const ramp = 'creates memory: --depth 3 --ramp';
-    expect(parse(ramp).command).toBe(`bucketstore spike ${ramp}`);
+    for (const line of ['creates memory: --depth 3 --ramp', 'gate memory: --rate 9 --no-compact']) {
+      expect(parse(line).command).toBe(`bucketstore spike ${line}`);
+    }
   });
 
   it.each([
@@ -73,6 +83,12 @@ describe('readArguments()', () => {
     ['saturation memory: --rate 9 --writers 9', /--writers says nothing at a --rate/],
     ['tipcheck memory: --rate 9', /--rate says nothing about tipcheck/],
     ['creates memory: --deadline-ms 9', /--deadline-ms says nothing about creates/],
+    ['latency memory: --rate 0', /--rate is "0", expected a whole number of 1/],
+    ['seed memory: --body-bytes 16384', /--body-bytes is "16384".*64 to 14336/],
+    ['seed memory: --seconds 9', /--seconds says nothing about seed/],
+    ['seed memory: --no-compact', /--no-compact says nothing about seed/],
+    ['coldstart memory: --documents 9', /--documents says nothing about coldstart/],
+    ['compact memory: --writers 9', /--writers says nothing at a --rate/],
     ['latency memory: --ramp', /--ramp says nothing about latency; only creates/],
   ])('refuses "%s"', (line, words) => {
     expect(() => parse(line)).toThrow(words);

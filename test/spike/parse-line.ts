@@ -1,7 +1,12 @@
 /** A command line of the spike, read as the program reads it. */
 import { parseArgs } from 'node:util';
 import { spike } from '../../bucketstore/cli/spike.ts';
-import { readArguments, type SpikeArguments, type SpikeFlag } from '../../spike/arguments.ts';
+import {
+  readArguments,
+  type SpikeArguments,
+  type SpikeFlag,
+  type SpikeSwitch,
+} from '../../spike/arguments.ts';
 
 /** @param line `SCENARIO LOCATION`, and flags */
 export function parseLine(line: string): SpikeArguments {
@@ -13,8 +18,9 @@ export function parseLine(line: string): SpikeArguments {
     allowPositionals: true,
   });
   const [scenario = '', location = ''] = positionals;
-  const { ramp = false, ...rest } = values;
-  const texts = Object.entries(rest).filter(([, value]) => typeof value === 'string');
+  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
   const flags = Object.fromEntries(texts) as Partial<Record<SpikeFlag, string>>;
-  return readArguments({ scenario, location, flags, ramp: ramp === true });
+  const given = Object.entries(values).filter(([, value]) => value === true);
+  const switches = given.map(([name]) => name) as SpikeSwitch[];
+  return readArguments({ scenario, location, flags, switches });
 }

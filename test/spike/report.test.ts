@@ -20,6 +20,7 @@ const FACTS: RunFacts = {
   interrupted: false,
 };
 
+const CHECKPOINTS = { checkpoints: 3, objects: 30, bytes: 4_000, packBytes: 1_000 };
 const COUNTS = createCounter().snapshot();
 
 /** 1 to `count` times `stepMs`. */
@@ -39,12 +40,13 @@ function outcomeOf(changes: Partial<Outcome> = {}): Outcome {
   return {
     ...{ measured: 'writes', seconds: 8, cpuMicros: 50_000, acknowledged: 500 },
     samples: Samples.merge(stores.map(({ samples }) => samples)),
-    rss: [[0, 10]],
+    ...{ rss: [[0, 10]], loopDelayP999Ms: 1.5 },
     ...{ lostAcknowledged: 0, failure: null },
     tally: {
       counts: { ...COUNTS, requests, errors, bytesIn: 1_500, bytesOut: 600_000 },
-      ...{ objects: 125, slots: 100, lost: 40 },
+      ...{ objects: 125, slots: 100, lost: 40, checkpoints: CHECKPOINTS },
     },
+    checkpoints: CHECKPOINTS,
     errors: { OVERLOADED: 2 },
     overload: new Overload(60_000),
     stores,
@@ -69,6 +71,8 @@ describe('makeReport()', () => {
     expect(report).toMatchObject({ writes_acknowledged: 500, objects_per_write: 0.25 });
     expect(report).toMatchObject({ bytes_per_write: 1_200, bytes_read_per_write: 3 });
     expect(report).toMatchObject({ cpu_us_per_write: 100, slots: 100, slots_lost: 40 });
+    expect(report).toMatchObject({ checkpoints: 3, checkpoint_objects: 30 });
+    expect(report).toMatchObject({ checkpoint_bytes: 4_000, event_loop_delay_p999_ms: 1.5 });
     expect(report.requests_per_write).toMatchObject({ create: 1, get: 2, list: 0.5 });
     // For each write 1.5 of the dear kind and 2 of the cheap one.
     const usd = (1.5 * 0.005 + 2 * 0.0004) * 1_000;

@@ -21,6 +21,8 @@ export function machineOf(clock: ManualClock, around: Around = {}): Machine {
       rss += 1_000_000;
       return rss;
     },
+    heldBytes: () => 0,
+    watchLoop: () => ({ stop: () => null }),
     signal: new AbortController().signal,
     progress: () => undefined,
     description: { cpu: 'virtual', cores: 1, node: 'v0' },
