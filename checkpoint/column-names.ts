@@ -12,6 +12,7 @@ export const COLUMN_NAMES = [
   'pair_counts',
   'pairs',
   'paths',
+  'stored',
   'tag_rows',
   'tags',
   'title_lengths',

@@ -31,6 +31,8 @@ export interface SegmentColumns {
   readonly flags: Uint8Array;
   /** 32 bytes a row. */
   readonly bodies: Uint8Array;
+  /** 32 bytes a row. */
+  readonly stored: Uint8Array;
   /** Ascending. */
   readonly importanceValues: readonly number[];
   /** Places in these. */
@@ -67,6 +69,7 @@ export function readColumns(
     ...reader.versions(),
     flags,
     bodies: reader.ofRows('bodies', HASH_BYTES),
+    stored: reader.ofRows('stored', HASH_BYTES),
     ...reader.importances(),
     ...reader.modified(),
     titles: reader.titles(),

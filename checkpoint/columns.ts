@@ -17,6 +17,7 @@
  *     pairs              32 bits each, ascending within a row: the first 32 bits of the SHA-256 of
  *                        `key=value`, as a big-endian number
  *     paths              see `path-list.ts`
+ *     stored             32 bytes a row: SHA-256 of the current stored version
  *     tag_rows, tags     tags in lower case: see `word-list.ts`
  *     title_lengths      16 bits a row: bytes of the title
  *     titles             titles, UTF-8, one after another
@@ -34,6 +35,7 @@ import { formatDecimal } from '../bucketstore/document/decimal.ts';
 import { importanceOf, type Metadata, splitTags } from '../bucketstore/document/metadata.ts';
 import { lowerCase, splitSpace } from '../bucketstore/document/text.ts';
 import type { DocumentState } from '../bucketstore/snapshot/state.ts';
+import { HASH_BYTES } from './body-index.ts';
 import { bytesOfNumbers, widthFor } from './column-bytes.ts';
 import { ARCHIVED, COLUMN_NAMES, type ColumnName, HIDDEN } from './column-names.ts';
 import { ByteSink, NumberSink } from './column-sinks.ts';
@@ -75,6 +77,7 @@ export class ColumnsBuilder {
   readonly #firsts = new NumberSink();
   readonly #flags = new ByteSink();
   readonly #bodies = new ByteSink();
+  readonly #stored = new ByteSink();
   readonly #importances: number[] = [];
   readonly #modified = new NumberSink();
   readonly #modifiedHigh = new ByteSink();
@@ -104,6 +107,7 @@ export class ColumnsBuilder {
     this.#flags.byte((archived ? ARCHIVED : 0) | (kind === 'hidden' ? HIDDEN : 0));
     this.#addVersion(current.version, first, current.modified);
     this.#bodies.hex(current.bodyHash);
+    this.#stored.hex(current.storedHash);
     this.#importances.push(importanceOf(catalog.metadata));
     this.#titleLengths.push(this.#titles.text(catalog.title));
     this.#words.add(row, titleWords(catalog.title));
@@ -123,7 +127,8 @@ export class ColumnsBuilder {
     this.#flags.byte(columns.flags[from] ?? 0);
     const { versions, firsts } = columns;
     this.#addVersion(versions[from] ?? 0, firsts[from] ?? 0, modifiedAt(columns, from));
-    this.#bodies.append(columns.bodies, from * 32, from * 32 + 32);
+    this.#bodies.append(columns.bodies, from * HASH_BYTES, (from + 1) * HASH_BYTES);
+    this.#stored.append(columns.stored, from * HASH_BYTES, (from + 1) * HASH_BYTES);
     this.#importances.push(importanceAt(columns, from));
     const title = columns.titles.bytesAt(from);
     this.#titles.append(title);
@@ -151,6 +156,7 @@ export class ColumnsBuilder {
       pair_counts: this.#pairCounts.take(),
       pairs: bytesOfNumbers(this.#pairs.take(), 4),
       paths: this.#paths.take(),
+      stored: this.#stored.take(),
       tag_rows: tags.rows,
       tags: tags.words,
       title_lengths: bytesOfNumbers(this.#titleLengths.take(), 2),

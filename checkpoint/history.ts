@@ -26,15 +26,11 @@ import { canonicalText } from '../bucketstore/base/canonical.ts';
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { hashProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
-import { SCHEMA, unsupportedFormat } from '../bucketstore/log/format.ts';
+import { SCHEMA } from '../bucketstore/log/format.ts';
 import { EPOCH_MAX, keyOf } from '../bucketstore/log/names.ts';
 import { VERSION_MAX } from '../bucketstore/log/records.ts';
-import {
-  assertCanonical,
-  Fields,
-  type JsonBounds,
-  parseStrict,
-} from '../bucketstore/log/strict.ts';
+import { readSchemaObject } from '../bucketstore/log/schema-object.ts';
+import { assertCanonical, type JsonBounds } from '../bucketstore/log/strict.ts';
 import type { VersionRecord } from '../bucketstore/snapshot/state.ts';
 import { HISTORY_VERSIONS } from './constants.ts';
 import { readVersionRecord, versionRecordJson, versionRecordsProblem } from './version-record.ts';
@@ -111,11 +107,7 @@ export function decodeHistory(
   assert(ref.epoch > 0, 'a block of schema 1 has another format');
   const key = historyKey(ref);
   if (sha256Hex(bytes) !== ref.hash) throw integrityError(key, 'not the bytes of its name');
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
-  const fields = new Fields(key, '', value);
-  const schema = fields.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) fields.fail('schema', `${schema} is not ${SCHEMA}`);
+  const { text, fields } = readSchemaObject(key, bytes, BOUNDS);
   const block: Block = {
     pathHash: fields.string('path_hash'),
     first: fields.integer('first'),

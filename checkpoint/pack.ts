@@ -31,14 +31,10 @@ import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import type { Sequence } from '../bucketstore/base/sequence.ts';
 import { readSequence } from '../bucketstore/log/control.ts';
-import { SCHEMA, unsupportedFormat } from '../bucketstore/log/format.ts';
+import { SCHEMA } from '../bucketstore/log/format.ts';
 import { keyOf } from '../bucketstore/log/names.ts';
-import {
-  assertCanonical,
-  Fields,
-  type JsonBounds,
-  parseStrict,
-} from '../bucketstore/log/strict.ts';
+import { readSchemaObject } from '../bucketstore/log/schema-object.ts';
+import { assertCanonical, type JsonBounds } from '../bucketstore/log/strict.ts';
 import { PACK_BYTES_MAX } from './constants.ts';
 import {
   headProblem,
@@ -216,11 +212,7 @@ function readDirectory(
 ): { readonly head: PackHead; readonly length: number; readonly rows: Uint8Array } {
   const end = bytes.subarray(0, LINE_BOUNDS.bytesMax + 1).indexOf(NEWLINE);
   if (end < 0) throw integrityError(key, 'no end of the first line');
-  const { text, value } = parseStrict(key, bytes.subarray(0, end), LINE_BOUNDS);
-  const fields = new Fields(key, '', value);
-  const schema = fields.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) fields.fail('schema', `${schema} is not ${SCHEMA}`);
+  const { text, fields } = readSchemaObject(key, bytes.subarray(0, end), LINE_BOUNDS);
   const head: PackHead = {
     first: readSequence(fields, 'first'),
     last: readSequence(fields, 'last'),

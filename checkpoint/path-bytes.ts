@@ -33,11 +33,6 @@ export function kindOfPath(bytes: Uint8Array, length: number): PathKind {
   return hidden ? 'hidden' : 'plain';
 }
 
-/** Whether any segment of `path` from `start` on is hidden. */
-export function hasHiddenSegment(path: string, start = 0): boolean {
-  return /(?:^|\/)(?:\.|versions(?:\/|$))/.test(start === 0 ? path : path.slice(start));
-}
-
 /** Whether a segment is `.` or `..`. */
 function isDots(bytes: Uint8Array, start: number, end: number): boolean {
   if (bytes[start] !== DOT || end - start > 2) return false;

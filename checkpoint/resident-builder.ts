@@ -23,6 +23,7 @@ export class ResidentBuilder {
   readonly #firsts: Uint32Array;
   readonly #flags: Uint8Array;
   readonly #bodies: Uint8Array;
+  readonly #stored: Uint8Array;
   /** Distinct values, and of each row the number of its own. */
   readonly #values = new Map<number, number>();
   readonly #importances: Uint32Array;
@@ -42,6 +43,7 @@ export class ResidentBuilder {
     this.#firsts = new Uint32Array(rows);
     this.#flags = new Uint8Array(rows);
     this.#bodies = new Uint8Array(rows * HASH_BYTES);
+    this.#stored = new Uint8Array(rows * HASH_BYTES);
     this.#importances = new Uint32Array(rows);
     this.#modified = new Uint32Array(rows);
     this.#modifiedHigh = new Uint8Array(rows);
@@ -65,6 +67,7 @@ export class ResidentBuilder {
     this.#firsts.set(columns.firsts, firstRow);
     this.#flags.set(columns.flags, firstRow);
     this.#bodies.set(columns.bodies, firstRow * HASH_BYTES);
+    this.#stored.set(columns.stored, firstRow * HASH_BYTES);
     this.#appendImportances(columns, firstRow);
     this.#modified.set(columns.modified, firstRow);
     this.#modifiedHigh.set(columns.modifiedHigh, firstRow);
@@ -104,6 +107,7 @@ export class ResidentBuilder {
       firsts: this.#firsts,
       flags,
       bodies: this.#bodies,
+      stored: this.#stored,
       bodyIndex,
       ...this.#placedImportances(),
       modified: this.#modified,

@@ -3,19 +3,15 @@
  * Immutable; what is kept is in proportion to the documents, without an object for any, and none of
  * the segments' own bytes.
  *
- * A document may be in several runs, of which the newest tells. So every question that is about the
- * world, not the run, takes `hides`: the rows that a newer run or the log since has superseded.
+ * A document may be in several runs, of which the newest tells: `runs-state.ts` asks them in order.
  */
 import { type BodyIndex, HASH_BYTES } from './body-index.ts';
-import type { Numbers } from './column-bytes.ts';
+import { bufferOf, type Numbers } from './column-bytes.ts';
 import { ARCHIVED, HIDDEN } from './column-names.ts';
 import { importanceAt, modifiedAt } from './columns-reader.ts';
 import type { PathCursor, PathList } from './path-list.ts';
 import type { PairList, TextList } from './spans.ts';
 import type { WordList } from './word-list.ts';
-
-/** Says of a row that something newer speaks for its document. */
-export type Hides = (row: number) => boolean;
 
 /** What a run's column set is made of; see `columns.ts`. */
 export interface ResidentParts {
@@ -24,6 +20,7 @@ export interface ResidentParts {
   readonly firsts: Uint32Array;
   readonly flags: Uint8Array;
   readonly bodies: Uint8Array;
+  readonly stored: Uint8Array;
   readonly bodyIndex: BodyIndex;
   readonly importanceValues: readonly number[];
   readonly importances: Numbers;
@@ -63,10 +60,11 @@ export class ResidentColumns {
 
   /** Bytes that it keeps in memory. */
   get bytes(): number {
-    const { paths, versions, firsts, flags, bodies, ...rest } = this.#parts;
+    const { paths, versions, firsts, flags, bodies, stored, ...rest } = this.#parts;
     const { importanceValues, importances, modified, modifiedHigh } = rest;
     const lists = [paths, this.titles, this.words, this.tags, this.pairs, this.#bodies];
-    const arrays = [versions, firsts, flags, bodies, importances, modified, modifiedHigh];
+    const numbers = [versions, firsts, flags, importances, modified, modifiedHigh];
+    const arrays = [...numbers, bodies, stored];
     const sum = (total: number, bytes: number): number => total + bytes;
     return (
       lists.map(({ bytes }) => bytes).reduce(sum, 0) +
@@ -88,22 +86,6 @@ export class ResidentColumns {
   /** The first row whose path is at or after `path` by bytes; `rows` when there is none. */
   lowerBound(path: string): number {
     return this.#parts.paths.lowerBound(path);
-  }
-
-  /** The rows of all documents under a directory: from `start` up to but not including `end`. */
-  rowsUnder(directory: string): { readonly start: number; readonly end: number } {
-    if (directory === '/') return { start: 0, end: this.rows };
-    // "0" follows "/".
-    return { start: this.lowerBound(`${directory}/`), end: this.lowerBound(`${directory}0`) };
-  }
-
-  /** Rows and paths in path order, from the first path at or after `path`. */
-  *rowsFrom(path: string): Generator<readonly [row: number, path: string]> {
-    const cursor = this.cursor();
-    for (let row = this.lowerBound(path); row < this.rows; row++) {
-      cursor.seek(row);
-      yield [row, cursor.text];
-    }
   }
 
   /** A reader of paths as bytes, for whoever goes along the rows, or through several runs. */
@@ -136,8 +118,12 @@ export class ResidentColumns {
 
   /** SHA-256 of the body, 64 hex. */
   bodyHash(row: number): string {
-    const bytes = this.#parts.bodies.subarray(row * HASH_BYTES, (row + 1) * HASH_BYTES);
-    return Buffer.from(bytes).toString('hex');
+    return hashAt(this.#parts.bodies, row);
+  }
+
+  /** SHA-256 of the current stored version, 64 hex. */
+  storedHash(row: number): string {
+    return hashAt(this.#parts.stored, row);
   }
 
   /** Seconds since the epoch. */
@@ -154,14 +140,8 @@ export class ResidentColumns {
   rowsWithBody(bodyHash: Uint8Array): Iterable<number> {
     return this.#bodies.rows(bodyHash);
   }
+}
 
-  /**
-   * The row of the smallest live path whose body has a hash (64 hex), −1 when there is none.
-   */
-  lookupHash(bodyHash: string, hides: Hides = () => false): number {
-    for (const row of this.#bodies.rows(Buffer.from(bodyHash, 'hex'))) {
-      if (!hides(row)) return row;
-    }
-    return -1;
-  }
+function hashAt(hashes: Uint8Array, row: number): string {
+  return bufferOf(hashes).toString('hex', row * HASH_BYTES, (row + 1) * HASH_BYTES);
 }

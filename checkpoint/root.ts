@@ -29,16 +29,11 @@ import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';
 import { readSequence } from '../bucketstore/log/control.ts';
-import { SCHEMA, unsupportedFormat } from '../bucketstore/log/format.ts';
+import { SCHEMA } from '../bucketstore/log/format.ts';
 import { keyOf } from '../bucketstore/log/names.ts';
 import type { Start } from '../bucketstore/log/records.ts';
-import {
-  assertCanonical,
-  Fields,
-  isInteger,
-  type JsonBounds,
-  parseStrict,
-} from '../bucketstore/log/strict.ts';
+import { readSchemaObject } from '../bucketstore/log/schema-object.ts';
+import { assertCanonical, Fields, isInteger, type JsonBounds } from '../bucketstore/log/strict.ts';
 import type { BasePosition } from './base-positions.ts';
 import { ROOT_BYTES_MAX } from './constants.ts';
 import type { Interval } from './interval.ts';
@@ -122,11 +117,7 @@ export function encodeRoot(root: Root, epoch: number, life: LifeStart): EncodedR
 export function decodeRoot(ref: RootRef, bytes: Uint8Array, life: LifeStart): Root {
   const key = rootKey(ref);
   if (sha256Hex(bytes) !== ref.hash) throw integrityError(key, 'not the bytes of its name');
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
-  const fields = new Fields(key, '', value);
-  const schema = fields.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) fields.fail('schema', `${schema} is not ${SCHEMA}`);
+  const { text, fields } = readSchemaObject(key, bytes, BOUNDS);
   const root: Root = {
     sequence: readSequence(fields, 'sequence'),
     packedThrough: readSequence(fields, 'packed_through'),

@@ -29,16 +29,11 @@ import { sequence } from '../bucketstore/base/sequence.ts';
 import { isDocumentPath } from '../bucketstore/document/path.ts';
 import { readSequence } from '../bucketstore/log/control.ts';
 import { hashProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
-import { SCHEMA, unsupportedFormat } from '../bucketstore/log/format.ts';
+import { SCHEMA } from '../bucketstore/log/format.ts';
 import { EPOCH_MAX, keyOf } from '../bucketstore/log/names.ts';
 import { DOCUMENTS_MAX } from '../bucketstore/log/records.ts';
-import {
-  assertCanonical,
-  Fields,
-  isInteger,
-  type JsonBounds,
-  parseStrict,
-} from '../bucketstore/log/strict.ts';
+import { readSchemaObject } from '../bucketstore/log/schema-object.ts';
+import { assertCanonical, Fields, isInteger, type JsonBounds } from '../bucketstore/log/strict.ts';
 import { type Interval, intervalText, isSameInterval } from './interval.ts';
 import type { RunRef } from './root.ts';
 import { DIRECTORY_BYTES_MAX, type TableRef } from './table-directory.ts';
@@ -106,11 +101,7 @@ export function encodeRunManifest(manifest: RunManifest, epoch: number): Encoded
 export function decodeRunManifest(kind: RunKind, ref: RunRef, bytes: Uint8Array): RunManifest {
   const key = runKey(ref);
   if (sha256Hex(bytes) !== ref.hash) throw integrityError(key, 'not the bytes of its name');
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
-  const fields = new Fields(key, '', value);
-  const schema = fields.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) fields.fail('schema', `${schema} is not ${SCHEMA}`);
+  const { text, fields } = readSchemaObject(key, bytes, BOUNDS);
   const manifest: RunManifest = {
     kind: fields.choice('kind', KINDS),
     after: readAfter(fields),

@@ -93,6 +93,7 @@ export class RunsState implements BaseState {
     if (
       current.version !== head.version ||
       current.bodyHash !== head.bodyHash ||
+      current.storedHash !== head.storedHash ||
       first !== head.first ||
       archived !== head.archived
     ) {
@@ -157,6 +158,7 @@ function headAt({ run: { columns }, row }: Place): DocumentHead {
     first: columns.first(row),
     archived: columns.archived(row),
     bodyHash: columns.bodyHash(row),
+    storedHash: columns.storedHash(row),
   };
 }
 

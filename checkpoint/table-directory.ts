@@ -7,15 +7,10 @@ import { assert } from '../bucketstore/base/assert.ts';
 import { canonicalText, type Json } from '../bucketstore/base/canonical.ts';
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
-import { SCHEMA, unsupportedFormat } from '../bucketstore/log/format.ts';
+import { SCHEMA } from '../bucketstore/log/format.ts';
 import { keyOf, parseKey } from '../bucketstore/log/names.ts';
-import {
-  assertCanonical,
-  Fields,
-  isInteger,
-  type JsonBounds,
-  parseStrict,
-} from '../bucketstore/log/strict.ts';
+import { readSchemaObject } from '../bucketstore/log/schema-object.ts';
+import { assertCanonical, Fields, isInteger, type JsonBounds } from '../bucketstore/log/strict.ts';
 import { directoryProblem, refProblem } from './table-rules.ts';
 
 /** States of documents (`.seg`), or version records (`.rec`). */
@@ -125,11 +120,7 @@ export function decodeDirectory(kind: TableKind, ref: TableRef, bytes: Uint8Arra
   }
   if (bytes.at(-1) !== NEWLINE) throw integrityError(key, 'no end of the directory');
   const bounds: JsonBounds = { bytesMax: DIRECTORY_BYTES_MAX, depthMax: 4, commasMax: length / 4 };
-  const { text, value } = parseStrict(key, bytes.subarray(0, -1), bounds);
-  const fields = new Fields(key, '', value);
-  const schema = fields.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) fields.fail('schema', `${schema} is not ${SCHEMA}`);
+  const { text, fields } = readSchemaObject(key, bytes.subarray(0, -1), bounds);
   const directory = readDirectory(key, fields, length);
   if (directory.kind !== kind) fields.fail('kind', `the name says ${kind}`);
   const problem = directoryProblem(directory) ?? refProblem(directory, ref);

@@ -13,7 +13,15 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { DocumentState } from '../snapshot/state.ts';
 import { AskingReader } from './asking-reader.ts';
 import type { Inquiry } from './inquiry.ts';
-import { admitWrite, judgeArchive, type PreparedEntry, prepareWrite, type Quota } from './judge.ts';
+import {
+  admitWrite,
+  judgeArchive,
+  needsDetails,
+  type PreparedEntry,
+  prepareWrite,
+  type Quota,
+  writtenBody,
+} from './judge.ts';
 import type { Member } from './member.ts';
 import type { Mutation, Precondition } from './mutation.ts';
 import { PendingBodies } from './pending-bodies.ts';
@@ -74,30 +82,13 @@ export class MutationBuilder {
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
-    const { path } = mutation;
-    inquiry.ask(state, { about: 'document', path });
-    const document = state.document(path, { lane: 'commit' });
-    if (!(document instanceof Promise)) {
-      return this.#build(state, document, mutation, inquiry, request);
-    }
-    return abortable(document, request.answered).then((read) => {
-      return this.#build(state, read, mutation, inquiry, request);
-    });
-  }
-
-  #build(
-    state: Snapshot,
-    document: DocumentState | undefined,
-    mutation: Mutation,
-    inquiry: Inquiry,
-    request: Waiting,
-  ): Promise<BuiltMutation> {
+    inquiry.ask(state, { about: 'document', path: mutation.path });
     switch (mutation.kind) {
       case 'publish':
       case 'append':
-        return this.#write(state, document, mutation, inquiry, request);
+        return this.#write(state, mutation, inquiry, request);
       case 'archive':
-        return this.#archive(state, document, mutation, inquiry, request);
+        return this.#archive(state, mutation, inquiry, request);
       default:
         return assertNever(mutation);
     }
@@ -115,18 +106,18 @@ export class MutationBuilder {
 
   async #write(
     state: Snapshot,
-    document: DocumentState | undefined,
     mutation: WriteMutation,
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
     const { op, path } = mutation;
     const { quota } = this.#settings;
-    if (mutation.kind === 'publish' && document === undefined) {
+    const head = state.head(path);
+    if (mutation.kind === 'publish' && head === undefined) {
       inquiry.ask(state, { about: 'topology', path });
       if (quota !== undefined) inquiry.ask(state, { about: 'room', documentsMax: quota });
     }
-    admitWrite(state, document, mutation, quota);
+    admitWrite(state, head, mutation, quota);
     const reader = (): StateReader => this.#reader(state, inquiry);
     let oldBody: Uint8Array = NO_BYTES;
     if (mutation.kind === 'append') {
@@ -134,7 +125,15 @@ export class MutationBuilder {
       oldBody = (await reader().get(path, reads)).body;
       reads.signal.throwIfAborted();
     }
-    const prepared = prepareWrite(document, mutation, oldBody, Math.floor(this.#now() / 1000));
+    const written = writtenBody(mutation, oldBody);
+    const now = Math.floor(this.#now() / 1000);
+    let document: DocumentState | undefined;
+    if (head !== undefined && needsDetails(mutation, head, written)) {
+      const read = knownDocument(state, path, request);
+      document = read instanceof Promise ? await read : read;
+    }
+    const old = document?.catalog.metadata ?? null;
+    const prepared = prepareWrite(head, old, mutation, written, now);
     if (prepared === null && document !== undefined) {
       return unchanged(op, document, mutation.content);
     }
@@ -151,12 +150,12 @@ export class MutationBuilder {
 
   async #archive(
     state: Snapshot,
-    document: DocumentState | undefined,
     mutation: ArchiveMutation,
     inquiry: Inquiry,
     request: Waiting,
   ): Promise<BuiltMutation> {
     const { op, path, archived, precondition } = mutation;
+    const document = await knownDocument(state, path, request);
     const entry = judgeArchive(document, mutation);
     const info = currentInfo(document, path);
     if (entry === null) {
@@ -173,6 +172,19 @@ export class MutationBuilder {
   #reader(state: Snapshot, inquiry: Inquiry): StateReader {
     return new AskingReader(state.freeze(), this.#pending, inquiry);
   }
+}
+
+/**
+ * All that a state knows of a document: at once, or when it has been read from a checkpoint, for no
+ * longer than the request waits.
+ */
+function knownDocument(
+  state: Snapshot,
+  path: string,
+  request: Waiting,
+): DocumentState | undefined | Promise<DocumentState | undefined> {
+  const document = state.document(path, { lane: 'commit' });
+  return document instanceof Promise ? abortable(document, request.answered) : document;
 }
 
 async function askCaller(

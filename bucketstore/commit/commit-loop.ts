@@ -65,8 +65,10 @@ export class CommitLoop {
   /** The batch whose slot is being created. */
   #underWay: readonly Built[] = [];
   #filling: Promise<void> | null = null;
-  /** The member that is being built, or was last; or the turn of others. */
+  /** The member that is being built, or was last. */
   #adding: Promise<unknown> = Promise.resolve();
+  /** The turn of others, between members; null when it is not theirs. */
+  #turning: Promise<void> | null = null;
   #running: Promise<void> | null = null;
 
   constructor(parts: CommitLoopParts, settings: CommitLoopSettings) {
@@ -137,8 +139,8 @@ export class CommitLoop {
   }
 
   /**
-   * Builds what waits; something, or all there is. What is built waits no longer than code runs:
-   * the read or the condition of another must not hold it up.
+   * Builds what waits: a batch, or all there is. What is built waits no longer than code runs: the
+   * read or the condition of another must not hold it up.
    */
   async #prepare(): Promise<void> {
     let filled = false;
@@ -146,10 +148,13 @@ export class CommitLoop {
       filled = true;
     });
     for (let steps = 0, seen = 0; !filled && steps < STEPS_MAX; ) {
+      if (this.#ahead.isFull(this.#limit.now)) return;
       const { length } = this.#ahead.built;
       steps = length > 0 && length === seen ? steps + 1 : 0;
       seen = length;
-      await (length > 0 ? undefined : Promise.race([filling, this.#adding]));
+      const first = length > 0 ? undefined : Promise.race([filling, this.#adding]);
+      // A turn is short, and a slot with a part of a batch is as dear as a full one.
+      await (this.#turning ?? first);
     }
   }
 
@@ -183,11 +188,10 @@ export class CommitLoop {
     }
   }
 
-  /** Who waits for what is built waits for this too: promises alone would never let it pass. */
   async #turnOfOthers(): Promise<void> {
-    const turn = this.#parts.clock.turn?.();
-    this.#adding = turn ?? this.#adding;
-    await turn;
+    this.#turning = this.#parts.clock.turn?.() ?? null;
+    await this.#turning;
+    this.#turning = null;
   }
 
   /** What is built next follows the tip of now, when nothing is built that follows another. */

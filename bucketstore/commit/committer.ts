@@ -59,6 +59,15 @@ export class Committer {
   }
 
   /**
+   * Refuses before a request is read, when no more may wait: a store with more to do than it can
+   * must say no at the least price, or it can do even less. A repeat of one that waits is let on.
+   * @throws StoreError `OVERLOADED`: not committed
+   */
+  assertRoom(op: string): void {
+    if (this.#closed === null && this.#queue.find(op) === undefined) this.#queue.assertRoom(0);
+  }
+
+  /**
    * Commits mutations together, and answers when that is known. One create for each batch of
    * requests. A request whose operation waits here already gets the answer of the one that waits.
    * @throws StoreError every one of which tells *not committed* or *unknown*; what a precondition

@@ -23,7 +23,7 @@ import { agentOf } from '../log/entry-rules.ts';
 import { type ArchiveEntry, VERSION_MAX, type WriteEntry } from '../log/records.ts';
 import { topologyProblem } from '../snapshot/apply.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { DocumentState } from '../snapshot/state.ts';
+import type { DocumentHead, DocumentState } from '../snapshot/state.ts';
 import { type Expected, type Mutation, metadataError, sizeError } from './mutation.ts';
 
 type WriteMutation = Extract<Mutation, { readonly content: Uint8Array }>;
@@ -46,6 +46,13 @@ export type WriteVerdict = PreparedEntry | null;
 /** Documents a world may hold, archived ones included; undefined for no quota of its own. */
 export type Quota = number | undefined;
 
+/** The body that a write makes. */
+export interface WrittenBody {
+  readonly body: Uint8Array;
+  /** Its SHA-256, 64 hex. */
+  readonly hash: string;
+}
+
 /**
  * The checks of a write that need no body.
  * @param document what the state has at its path
@@ -53,7 +60,7 @@ export type Quota = number | undefined;
  */
 export function admitWrite(
   state: Snapshot,
-  document: DocumentState | undefined,
+  document: DocumentHead | undefined,
   mutation: WriteMutation,
   quota: Quota,
 ): void {
@@ -73,38 +80,61 @@ export function admitWrite(
   checkExpected(path, expected, document);
   if (document.archived) {
     throw new StoreError('ARCHIVED', `${path} is archived; bring it back first`, {
-      details: { path, currentVersion: document.current.version },
+      details: { path, currentVersion: document.version },
     });
   }
-  if (document.current.version >= VERSION_MAX) {
+  if (document.version >= VERSION_MAX) {
     throw new StoreError('SIZE_LIMIT', `${path} has ${VERSION_MAX} versions, no more fit`);
   }
 }
 
 /**
+ * The body that an admitted write makes.
+ * @param oldBody the body of the current version; of an append only
+ * @throws StoreError `SIZE_LIMIT`
+ */
+export function writtenBody(
+  { kind, path, content }: WriteMutation,
+  oldBody: Uint8Array,
+): WrittenBody {
+  const body = kind === 'append' ? appendBody(oldBody, content) : content;
+  if (body.byteLength > BODY_BYTES_MAX) throw sizeError(path, body.byteLength);
+  return { body, hash: bodyHash(body) };
+}
+
+/**
+ * Whether a write asks for more of the document than its head: for what an append adds to, and for
+ * what may turn out the same.
+ */
+export function needsDetails(
+  { kind }: WriteMutation,
+  { bodyHash: before }: DocumentHead,
+  { hash }: WrittenBody,
+): boolean {
+  return kind === 'append' || before === hash;
+}
+
+/**
  * The version that an admitted write makes.
- * @param oldBody the body of the current version; needed for an append only
+ * @param old metadata of the current version; null where `needsDetails` says no
  * @param modified seconds since the epoch
- * @throws StoreError `SIZE_LIMIT`, `INVALID_META` for an append whose merged result is not valid
+ * @throws StoreError `INVALID_META` for an append whose merged result is not valid
  */
 export function prepareWrite(
-  document: DocumentState | undefined,
+  document: DocumentHead | undefined,
+  old: Metadata | null,
   mutation: WriteMutation,
-  oldBody: Uint8Array,
+  { body, hash }: WrittenBody,
   modified: number,
 ): WriteVerdict {
   const { path, op, kind: verb } = mutation;
-  const body = verb === 'append' ? appendBody(oldBody, mutation.content) : mutation.content;
-  if (body.byteLength > BODY_BYTES_MAX) throw sizeError(path, body.byteLength);
-  const old = document?.catalog.metadata ?? null;
   const metadata =
     verb === 'append' ? mergeForAppend(old, mutation.metadata, path) : mutation.metadata;
   const problem = checkMetadata(metadata);
   if (problem !== null) throw metadataError(problem);
-  const hash = bodyHash(body);
-  if (document?.current.bodyHash === hash && metadataEqual(old, metadata)) return null;
-  const version = (document?.current.version ?? 0) + 1;
-  const previousHash = document?.current.storedHash ?? null;
+  if (document?.bodyHash === hash && metadataEqual(old, metadata)) return null;
+  const version = (document?.version ?? 0) + 1;
+  const previousHash = document?.storedHash ?? null;
   const stored = storeVersion({ version, previousHash, metadata, body });
   const retention = retentionOf(mutation.metadata);
   const { first, pruned } = pruneRange({ first: document?.first ?? 1, version, retention });
@@ -137,7 +167,7 @@ export function judgeArchive(
 ): ArchiveEntry | null {
   const { path, op, archived, expected } = mutation;
   if (document === undefined) throw missing(path);
-  checkExpected(path, expected, document);
+  checkExpected(path, expected, document.current);
   if (document.archived === archived) return null;
   const agent = agentOf(document.catalog.metadata);
   return {
@@ -157,24 +187,23 @@ function retentionOf(metadata: Metadata | null): number | null {
   return value === undefined ? null : parseRetention(value);
 }
 
-function checkExpected(
-  path: string,
-  expected: Expected,
-  document: DocumentState | undefined,
-): void {
+/** What an expectation can be of. */
+type Expectable = Pick<DocumentHead, 'version' | 'storedHash'>;
+
+function checkExpected(path: string, expected: Expected, document: Expectable | undefined): void {
   if (meets(expected, document)) return;
-  const currentVersion = document?.current.version ?? 0;
+  const currentVersion = document?.version ?? 0;
   const now = document === undefined ? 'absent' : `at version ${currentVersion}`;
   throw new StoreError('CONFLICT', `${path} is ${now}, the write expected ${words(expected)}`, {
     details: { path, currentVersion },
   });
 }
 
-function meets(expected: Expected, document: DocumentState | undefined): boolean {
+function meets(expected: Expected, document: Expectable | undefined): boolean {
   if (expected === 'any') return true;
   if (expected === 'absent') return document === undefined;
-  if (typeof expected === 'number') return document?.current.version === expected;
-  return document?.current.storedHash === expected.etag;
+  if (typeof expected === 'number') return document?.version === expected;
+  return document?.storedHash === expected.etag;
 }
 
 function words(expected: Expected): string {

@@ -1,62 +1,57 @@
 /**
- * Stored versions that the appends in the queue will ask for, read while they wait, so that
- * building does not wait for them one after another.
+ * What the requests in the queue will ask the bucket for, read while they wait, so that building
+ * does not wait for one read after another: the stored version that an append adds to, and what a
+ * checkpoint has of the documents that are appended to, archived or brought back.
  *
- * A version is read once however many requests wait for it. Reading ahead never takes the last
- * places of the commit lane, which slots and their blobs need, and ends when nobody waits any more.
+ * Reading ahead never takes the last places of the commit lane, which slots and their blobs need.
  */
 import type { CallOptions } from '../../blob/index.ts';
-import { abortable } from '../base/abortable.ts';
-import { createLimit, type Limit } from '../base/limit.ts';
+import { createLimit } from '../base/limit.ts';
 import type { BodySource } from '../snapshot/body-reader.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { VersionRecord } from '../snapshot/state.ts';
+import type { DocumentState, VersionRecord } from '../snapshot/state.ts';
+import { Flights } from './flights.ts';
 import type { Member } from './member.ts';
 
-/** Who waits for a read. Knows nothing of its result, so a request that waits on holds no bytes. */
-interface Hold {
-  count: number;
-  readonly end: AbortController;
-}
+type Waiting = Pick<Member, 'mutations' | 'onAnswered' | 'isAnswered'>;
 
-interface Flight {
-  readonly hold: Hold;
-  readonly result: Promise<Uint8Array>;
-  begun: boolean;
+interface Ahead {
+  /** Stored versions by hash. */
+  readonly bodies: Flights<Uint8Array>;
+  /** Documents of checkpoints by path. */
+  readonly documents: Flights<DocumentState | undefined>;
 }
-
-const NOBODY = 'nobody waits for it any more';
 
 export class WarmBodies implements BodySource {
   readonly #below: BodySource;
   /** null: there is never a free place. */
-  readonly #limit: Limit | null;
-  readonly #flights = new Map<string, Flight>();
+  readonly #ahead: Ahead | null;
 
-  /** @param atOnce how many versions may be read ahead at once; 0 for none */
+  /** @param atOnce how many reads may be ahead at once; 0 for none */
   constructor(below: BodySource, atOnce: number) {
     this.#below = below;
-    this.#limit = atOnce < 1 ? null : createLimit(atOnce);
+    this.#ahead = atOnce < 1 ? null : aheadWithin(atOnce);
   }
 
-  /** Versions that are being read ahead, or wait for a place to be (I17). */
+  /** Reads that are ahead, or wait for a place to be (I17). */
   get size(): number {
-    return this.#flights.size;
+    const { bodies, documents } = this.#ahead ?? {};
+    return (bodies?.size ?? 0) + (documents?.size ?? 0);
   }
 
   /**
-   * Begins to read what a request's appends will ask for. What fails is met again when the request
-   * is judged. At most one `get` for each version, whoever else waits for it.
+   * Begins to read what a request will ask for. What fails is met again when the request is judged.
+   * At most one `get` for each stored version, and two for each document of a checkpoint, whoever
+   * else waits for them.
    */
-  warm(state: Snapshot, request: Pick<Member, 'mutations' | 'onAnswered'>): void {
-    if (this.#limit === null) return;
+  warm(state: Snapshot, request: Waiting): void {
+    const ahead = this.#ahead;
+    if (ahead === null) return;
     for (const { kind, path } of request.mutations) {
-      const record = kind === 'append' ? state.changedDetails(path)?.current : undefined;
-      if (record === undefined) continue;
-      const known = this.#flights.get(record.storedHash);
-      const { hold } = known ?? this.#start(this.#limit, state, record);
-      hold.count += 1;
-      request.onAnswered(() => leave(hold));
+      if (kind === 'publish' || state.head(path) === undefined) continue;
+      const details = state.changedDetails(path);
+      if (details === null) this.#warmDocument(ahead, state, path, kind, request);
+      else if (kind === 'append') this.#warmBody(ahead, state, details.current, request);
     }
   }
 
@@ -66,19 +61,8 @@ export class WarmBodies implements BodySource {
     record: VersionRecord,
     options: CallOptions = {},
   ): Promise<Uint8Array> {
-    const flight = this.#flights.get(record.storedHash);
-    // One that waits for its place would have the request wait behind all others.
-    if (flight?.begun !== true) return this.#below.read(snapshot, record, options);
-    const { hold, result } = flight;
-    hold.count += 1;
-    try {
-      return await abortable(result, options.signal);
-    } catch {
-      options.signal?.throwIfAborted();
-    } finally {
-      leave(hold);
-    }
-    return this.#below.read(snapshot, record, options);
+    const known = await this.#ahead?.bodies.begun(record.storedHash, options.signal);
+    return known ?? this.#below.read(snapshot, record, options);
   }
 
   readUnverified(
@@ -89,24 +73,31 @@ export class WarmBodies implements BodySource {
     return this.#below.readUnverified(snapshot, record, options);
   }
 
-  #start(limit: Limit, state: Snapshot, record: VersionRecord): Flight {
-    const { storedHash } = record;
-    const hold: Hold = { count: 0, end: new AbortController() };
-    const { signal } = hold.end;
-    const begun = limit.hasRoom;
-    const read = (): Promise<Uint8Array> => {
-      flight.begun = true;
+  #warmBody({ bodies }: Ahead, state: Snapshot, record: VersionRecord, request: Waiting): void {
+    const read = (signal: AbortSignal) => {
       return this.#below.read(state, record, { signal, lane: 'commit' });
     };
-    const result = limit.run(read, { signal }).finally(() => this.#flights.delete(storedHash));
-    result.catch(() => undefined);
-    const flight: Flight = { hold, result, begun };
-    this.#flights.set(storedHash, flight);
-    return flight;
+    bodies.join(record.storedHash, request, read).catch(() => undefined);
+  }
+
+  #warmDocument(
+    ahead: Ahead,
+    state: Snapshot,
+    path: string,
+    kind: 'append' | 'archive',
+    request: Waiting,
+  ): void {
+    // It stays in the cache that the state reads through.
+    const read = async (signal: AbortSignal) => state.document(path, { signal, lane: 'commit' });
+    const reading = ahead.documents.join(path, request, read).then((document) => {
+      if (kind !== 'append' || document === undefined || request.isAnswered) return;
+      this.#warmBody(ahead, state, document.current, request);
+    });
+    reading.catch(() => undefined);
   }
 }
 
-function leave(hold: Hold): void {
-  hold.count -= 1;
-  if (hold.count === 0) hold.end.abort(NOBODY);
+function aheadWithin(atOnce: number): Ahead {
+  const limit = createLimit(atOnce);
+  return { bodies: new Flights(limit), documents: new Flights(limit) };
 }

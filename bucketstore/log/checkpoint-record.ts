@@ -29,10 +29,11 @@ import { integrityError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { checkpointProblem } from './checkpoint-rules.ts';
 import { readKept, readSchema1, readSeal, readSequence } from './control.ts';
-import { SCHEMA, unsupportedFormat } from './format.ts';
+import { SCHEMA } from './format.ts';
 import { parseKey } from './names.ts';
 import { CHECKPOINT_RECORD_BYTES_MAX, type CheckpointRecord, type Swept } from './records.ts';
-import { assertCanonical, Fields, isInteger, type JsonBounds, parseStrict } from './strict.ts';
+import { readSchemaObject } from './schema-object.ts';
+import { assertCanonical, Fields, isInteger, type JsonBounds } from './strict.ts';
 
 /** The shortest pin has 8 bytes and 2 commas: the bytes are the limit. */
 const BOUNDS: JsonBounds = {
@@ -64,11 +65,7 @@ export function encodeCheckpointRecord(record: CheckpointRecord): Uint8Array {
 export function decodeCheckpointRecord(key: string, bytes: Uint8Array): CheckpointRecord {
   const name = parseKey(key);
   if (name?.kind !== 'checkpoint') throw integrityError(key, 'not the name of a checkpoint');
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
-  const fields = new Fields(key, '', value);
-  const schema = fields.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) fields.fail('schema', `${schema} is not ${SCHEMA}`);
+  const { text, fields } = readSchemaObject(key, bytes, BOUNDS);
   const record = readRecord(key, fields);
   const check = fields.string('check');
   fields.end();

@@ -4,9 +4,10 @@ import { integrityError } from '../base/errors.ts';
 import { type Sequence, sequence } from '../base/sequence.ts';
 import { readSequence } from './control.ts';
 import { decodeEntry } from './entry-codec.ts';
-import { SCHEMA, unsupportedFormat } from './format.ts';
+import { SCHEMA } from './format.ts';
 import { type Entry, SLOT_ENTRIES_MAX, SLOT_HEADER_BYTES_MAX, type Slot } from './records.ts';
-import { Fields, isInteger, type JsonBounds, parseStrict } from './strict.ts';
+import { readSchemaObject } from './schema-object.ts';
+import { type Fields, isInteger, type JsonBounds } from './strict.ts';
 
 /**
  * An entry has at most 50 metadata keys and 17 other members, a barrier at most 16 KiB of kept
@@ -64,11 +65,7 @@ export function decodeHeader(
   readonly text: string;
   readonly fields: HeaderFields & { readonly entries: readonly Entry[] };
 } {
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
-  const header = new Fields(key, '', value);
-  const schema = header.integer('schema');
-  if (schema > SCHEMA) throw unsupportedFormat(key, schema, null);
-  if (schema < SCHEMA) throw integrityError(key, `schema: ${schema} is not ${SCHEMA}`);
+  const { text, fields: header } = readSchemaObject(key, bytes, BOUNDS);
   const fields = {
     worldId: header.string('world_id'),
     incarnationId: header.string('incarnation_id'),

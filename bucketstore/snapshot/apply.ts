@@ -80,7 +80,8 @@ function applyWrite(draft: SnapshotDraft, entry: WriteEntry, at: Sequence): stri
   draft.addVersion(path, record);
   if (before !== undefined) draft.pruneVersions(path, before.first, first);
   const details = { current: record, catalog };
-  draft.putDocument(path, before, { version, first, archived: false, bodyHash, at, details });
+  const head = { version, first, archived: false, bodyHash, storedHash };
+  draft.putDocument(path, before, { ...head, at, details });
   draft.setControl({ ...draft.control, mutation: at });
   return null;
 }
@@ -120,8 +121,9 @@ function applyArchive(draft: SnapshotDraft, entry: ArchiveEntry, at: Sequence): 
     return `${path}: an archive entry changes versions`;
   }
   const details = draft.changedDetails(path);
-  const { bodyHash } = before;
-  draft.putDocument(path, before, { version, first, archived, bodyHash, at, details });
+  const { bodyHash, storedHash } = before;
+  const head = { version, first, archived, bodyHash, storedHash };
+  draft.putDocument(path, before, { ...head, at, details });
   draft.setControl({ ...draft.control, mutation: at });
   return null;
 }

@@ -31,6 +31,8 @@ export interface DocumentHead {
   readonly archived: boolean;
   /** SHA-256 of the current body, 64 hex. */
   readonly bodyHash: string;
+  /** SHA-256 of the current stored version, 64 hex: what the next one links to. */
+  readonly storedHash: string;
 }
 
 /** What of a document may have to be read from a checkpoint. */

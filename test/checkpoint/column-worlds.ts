@@ -7,8 +7,8 @@ import { type Metadata, normaliseMetadata } from '../../bucketstore/document/met
 import { ancestors, isHiddenName } from '../../bucketstore/document/path.ts';
 import { SECONDS_MAX } from '../../bucketstore/log/entry-rules.ts';
 import { VERSION_MAX } from '../../bucketstore/log/records.ts';
+import type { ListQuery } from '../../bucketstore/snapshot/listing.ts';
 import type { DocumentState, ListEntry } from '../../bucketstore/snapshot/state.ts';
-import type { ChildrenQuery } from '../../checkpoint/children.ts';
 import { ColumnsBuilder } from '../../checkpoint/columns.ts';
 import { readColumns, type SegmentColumns } from '../../checkpoint/columns-reader.ts';
 import type { ResidentColumns } from '../../checkpoint/resident.ts';
@@ -89,7 +89,7 @@ export function someDocuments(random: SeededRandom, count: number): DocumentStat
 export function plainList(
   documents: readonly DocumentState[],
   directory: string,
-  { after, includeArchived = false }: ChildrenQuery = {},
+  { after, includeArchived = false }: ListQuery = {},
 ): ListEntry[] {
   const prefix = directory === '/' ? '/' : `${directory}/`;
   const shown = new Map<string, boolean>();

@@ -23,7 +23,7 @@ import { withChecksum } from './forge.ts';
 import { anySlot, INCARNATION, WORLD } from './values.ts';
 
 /** Texts that mean something to a parser. */
-const TOKENS = [
+export const TOKENS: readonly string[] = [
   '"',
   ',',
   '[',
@@ -35,6 +35,8 @@ const TOKENS = [
   '1e9',
   'null',
   '\\u0000',
+  '\\u0008',
+  '\\ud800',
   '\n',
   '\\',
   '\ufeff',

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { isStoreError } from '../../bucketstore/base/errors.ts';
 import { refusal } from '../log/forge.ts';
+import { TOKENS } from '../log/fuzz.ts';
 import * as model from '../schema1/decode.ts';
 import { OldStoreError } from '../schema1/error.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -154,25 +155,6 @@ describe.each(MODEL.map(([kind, read]) => [kind.name, kind, read] as const))(
     });
   },
 );
-
-/** Texts that mean something to a parser. */
-const TOKENS = [
-  '"',
-  ',',
-  '[',
-  '{',
-  '}',
-  ']',
-  '0',
-  '-1',
-  '1e9',
-  'null',
-  '\\ud800',
-  '\\u0008',
-  '\n',
-  '\\',
-  '\ufeff',
-];
 
 describe.each(KINDS.map((kind) => [kind.name, kind] as const))('bytes near a %s', (_, kind) => {
   test('are refused as damage, or are another good one', () => {

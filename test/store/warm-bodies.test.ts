@@ -84,6 +84,62 @@ describe('QueuedWritesWarmTheirDocument', () => {
   });
 });
 
+describe('documents that lie in a checkpoint', () => {
+  /** So large that few entries fill a part of a table that is read at once. */
+  const metadata = { note: 'n'.repeat(900) };
+  const COUNT = 240;
+
+  async function checkpointed(): Promise<Scene> {
+    const bench = new WorldBench();
+    const writer = await bench.open();
+    const writes = Array.from({ length: COUNT }, (_, i) => {
+      return writer.publish({ path: pathOf(i), expected: 'absent', body: `${i}`, metadata });
+    });
+    await bench.run(Promise.all(writes));
+    expect((await bench.run(writer.compact())).written).toBe(1);
+    await bench.run(writer.close());
+    const gated = withGates(bench.bucket);
+    const store = await bench.store({ bucket: gated.store });
+    gated.calls.length = 0;
+    const reads = (): number => gated.calls.filter(({ operation }) => operation === 'get').length;
+    return { bench, store, gated, reads };
+  }
+
+  test('are read beside each other before an append or an archive', async () => {
+    const { bench, store, gated } = await checkpointed();
+    // The first read is of the directory, which all wait for.
+    let reads = 0;
+    const held = gated.hold('request', ({ operation, key }) => {
+      return operation === 'get' && key.endsWith('.seg') && reads++ > 0;
+    });
+    // By path: far apart, whatever their numbers.
+    const paths = Array.from({ length: COUNT }, (_, i) => pathOf(i)).sort();
+    const some = paths.filter((_, at) => at % 60 === 0);
+    const changes = some.map((path, i) => {
+      return i % 2 === 0
+        ? store.world.append({ path, expected: 1, content: 'more' })
+        : store.world.setArchived({ path, archived: true });
+    });
+    await drain();
+    expect(held.waiting).toBe(some.length);
+    await held.open();
+    for (const { committed } of await bench.run(Promise.all(changes))) expect(committed).toBe(true);
+    expect(store.parts.committer.warming).toBe(0);
+  });
+
+  test('are published anew without a read', async () => {
+    const { bench, store, reads } = await checkpointed();
+    const published = store.world.publish({ path: pathOf(7), expected: 1, body: 'other' });
+    expect((await bench.run(published)).document.version).toBe(2);
+    expect(reads()).toBe(0);
+    // What may be the same must be compared whole.
+    const same = store.world.publish({ path: pathOf(8), expected: 1, body: '8', metadata });
+    expect((await bench.run(same)).committed).toBe(false);
+    expect(reads()).toBeGreaterThan(0);
+    await bench.run(store.world.view().verifyChain(pathOf(7)));
+  });
+});
+
 describe('WarmupsNeedAFreeSlot', () => {
   test('WarmupsNeedAFreeSlot: half of the lane is left to slots', async () => {
     const all = await scene(10, { commitLane: 4 });

@@ -39,13 +39,12 @@ class MapBase implements BaseState {
   static of(state: Snapshot): MapBase {
     const before = state.base instanceof MapBase ? state.base.#held : new Map<string, Held>();
     const held = new Map(before);
-    for (const [path, { version, first, archived, bodyHash, details }] of state.changed()) {
+    for (const [path, { at: _, details, ...head }] of state.changed()) {
       const known = before.get(path);
       const all = details ?? known?.details;
       if (all === undefined) throw new Error(`${path}: its details lie in a base of another kind`);
       const versions = [...state.changedVersions(path), ...(known?.versions ?? [])];
-      const retained = versions.filter((record) => record.version >= first);
-      const head = { version, first, archived, bodyHash };
+      const retained = versions.filter((record) => record.version >= head.first);
       held.set(path, { ...head, details: all, versions: retained });
     }
     return new MapBase(state.tip.sequence, held);
