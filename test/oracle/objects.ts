@@ -90,7 +90,7 @@ export interface OracleStored {
   readonly body: Uint8Array;
 }
 
-type Loose = { [name: string]: unknown };
+export type Loose = { [name: string]: unknown };
 
 /** Decodes `head.json` and checks its own checksum. */
 export function decodeMarker(key: string, bytes: Uint8Array): OracleMarker {
@@ -163,7 +163,8 @@ export function sameMetadata(
   return spell(a) === spell(b);
 }
 
-function parse(key: string, text: string): Loose {
+/** The object that canonical JSON says. @throws OracleError naming the object that it is of */
+export function parse(key: string, text: string): Loose {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -176,7 +177,7 @@ function parse(key: string, text: string): Loose {
 }
 
 /** Canonical JSON, once more: members sorted, nothing between. */
-function spell(value: unknown): string {
+export function spell(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spell).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -138,6 +138,16 @@ export class SimBucket {
     return deleted;
   }
 
+  /** Puts other bytes in an object's place, or takes it away; nobody is told. */
+  damage(key: string, bytes: Uint8Array | null): void {
+    this.#timeline.trace(`damage ${key} ${bytes === null ? 'away' : digestOf(bytes)}`);
+    if (bytes !== null) {
+      this.#put(key, bytes);
+      return;
+    }
+    if (this.#objects.delete(key)) this.#keys.delete(key);
+  }
+
   /** What is stored now; no effect, nobody is told. For oracles. */
   peek(key: string): SimObject | null {
     return this.#objects.get(key) ?? null;

@@ -2,9 +2,11 @@
  * Draws a plan from a seed: bursts of calls with quiet times between them, and trouble on top
  * (`draw-trouble.ts`). The whole takes hours of virtual time, which cost nothing.
  */
+import { drawCompactions } from './draw-compactions.ts';
 import { drawTrouble } from './draw-trouble.ts';
 import type { Plan, PlanEvent, PlannedMutation, PlannedRead, PlannedStore } from './plan.ts';
 import { SimRandom } from './random.ts';
+import { INLINE_BYTES } from './sizes.ts';
 
 /**
  * Documents that everybody writes, each its own store's, and paths that are in each other's way.
@@ -30,14 +32,21 @@ const MINUTE = 60_000;
 export function drawPlan(seed: number): Plan {
   const random = new SimRandom(seed).fork('plan');
   const count = random.pick([1, 2, 2, 3, 3, 4]);
-  const stores = Array.from({ length: count }, () => drawStore(random));
+  const background = random.fork('background');
+  const compacts = background.chance(0.4);
+  const stores = Array.from({ length: count }, () => {
+    const compact = compacts && background.chance(0.9);
+    return { ...drawStore(random), compact, idleLimit: background.chance(0.75) };
+  });
   const calls = drawCalls(random.fork('calls'), count);
   const trouble = drawTrouble(random.fork('trouble'), count, calls.bursts);
-  const events = [...calls.events, ...trouble].sort((a, b) => a.at - b.at);
+  const compactions = drawCompactions(random.fork('compactions'), count, calls.bursts);
+  const events = [...calls.events, ...trouble, ...compactions].sort((a, b) => a.at - b.at);
   return {
     seed,
     stores,
     serverOffsetMs: Math.floor(random.between(-10, 10) * MINUTE),
+    earlierLife: random.fork('earlier life').chance(0.08),
     keep: random.pick([1, 2, 2, 3]),
     acknowledged: ACKNOWLEDGED_MIN,
     calm: false,
@@ -45,9 +54,9 @@ export function drawPlan(seed: number): Plan {
   };
 }
 
-function drawStore(random: SimRandom): PlannedStore {
+function drawStore(random: SimRandom): Omit<PlannedStore, 'compact' | 'idleLimit'> {
   return {
-    inlineBytes: random.pick([16_384, 16_384, 300, 0]),
+    inlineBytes: random.pick([INLINE_BYTES, INLINE_BYTES, 300, 0]),
     batchMax: random.pick([256, 256, 4, 1]),
     // Few may wait in some, so that they are refused.
     queueMembers: random.pick([16_384, 16_384, 16_384, 6]),
@@ -123,12 +132,14 @@ class Writer {
   readonly #random: SimRandom;
   readonly #stores: number;
   readonly #policies: boolean;
+  readonly #retention: SimRandom;
   #count = 0;
 
   constructor(random: SimRandom, stores: number) {
     this.#random = random;
     this.#stores = stores;
     this.#policies = random.chance(0.4);
+    this.#retention = random.fork('retention');
   }
 
   draw(at: number): PlanEvent {
@@ -155,11 +166,19 @@ class Writer {
       path,
       // Now and then the same again, so that there is nothing to commit.
       body: random.chance(0.04) ? 'the same\n' : `${path} ${this.#count} ${large}\n`,
-      metadata: this.#policies && fits ? { tags: 'area:sim', owner: 'us' } : null,
+      metadata: this.#metadata(kind, this.#policies && fits),
       archived: random.chance(0.45),
       expected: this.#expected(kind),
       requires: random.chance(0.1) ? random.pick(SHARED) : null,
     };
+  }
+
+  /** Now and then with a limit to the versions that are kept. */
+  #metadata(kind: PlannedMutation['kind'], fits: boolean): PlannedMutation['metadata'] {
+    const fitting = fits ? { tags: 'area:sim', owner: 'us' } : null;
+    const versions = 1 + this.#retention.integer(6);
+    if (kind !== 'publish' || !this.#retention.chance(0.15)) return fitting;
+    return { ...fitting, retention: String(versions) };
   }
 
   #expected(kind: PlannedMutation['kind']): PlannedMutation['expected'] {

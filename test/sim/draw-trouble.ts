@@ -3,7 +3,7 @@
  * sweeps that remove slots while a store sleeps longer than they are kept.
  */
 import type { Burst } from './draw-plan.ts';
-import type { PlanEvent } from './plan.ts';
+import type { PlanEvent, PlannedMutation } from './plan.ts';
 import type { SimRandom } from './random.ts';
 import type { CallKind, WaitKind } from './wait.ts';
 
@@ -27,7 +27,7 @@ const AIMS: readonly (WaitKind | CallKind)[] = [
 ];
 
 /** Waits of a store that opens. */
-const OPENING_AIMS: readonly WaitKind[] = [
+export const OPENING_AIMS: readonly WaitKind[] = [
   'get marker request',
   'get marker answer',
   'list log request',
@@ -36,6 +36,8 @@ const OPENING_AIMS: readonly WaitKind[] = [
   'list checkpoints answer',
   'get checkpoint request',
   'get checkpoint answer',
+  'get root answer',
+  'get segment answer',
 ];
 
 export function drawTrouble(
@@ -55,7 +57,8 @@ export function drawTrouble(
   ];
 }
 
-function momentNear(random: SimRandom, bursts: readonly Burst[]): number {
+/** A moment in a burst, or shortly after one. */
+export function momentNear(random: SimRandom, bursts: readonly Burst[]): number {
   const { from, ms } = random.pick(bursts);
   return Math.floor(from + random.number() * (ms + 2_000));
 }
@@ -109,11 +112,19 @@ function drawSleep(
   const start = momentNear(random, bursts);
   const hidden = random.pick([false, true, true, 'monotonic'] as const);
   const ms = Math.floor(random.between(76 * MINUTE, 3 * HOUR));
-  const events: PlanEvent[] = sleepers.map((store) => {
+  const opening = random.fork(`opening ${start}`);
+  const events: PlanEvent[] = sleepers.flatMap((store): readonly PlanEvent[] => {
     const on = random.chance(0.9) ? random.pick(COMMIT_WAITS) : null;
     // They wake at about the same moment.
     const length = ms + Math.floor(random.between(0, 20_000));
-    return { at: start, kind: 'pause', store, on, ms: length, hidden, frozen: random.chance(0.8) };
+    const pause = { kind: 'pause', store, ms: length, hidden, frozen: random.chance(0.8) } as const;
+    if (!opening.chance(0.2)) return [{ ...pause, at: start, on }];
+    const crash = { kind: 'crash', store, on: null, restartMs: 200, again: null } as const;
+    const waits = opening.pick(OPENING_AIMS);
+    return [
+      { ...crash, at: start },
+      { ...pause, at: start + 202, on: waits },
+    ];
   });
   // While they sleep: checkpoints and floors early, removals after the grace.
   const sweeps = [
@@ -150,19 +161,23 @@ function drawMeanwhile(
   start: number,
   ms: number,
 ): readonly PlanEvent[] {
-  const write = (at: number, store: number): PlanEvent => {
-    const path = random.pick(['/a.md', '/b.md', `/own/${store}-0.md`]);
-    const bare = { metadata: { tags: 'area:sim', owner: 'us' }, archived: false, requires: null };
+  const bare = { metadata: { tags: 'area:sim', owner: 'us' }, archived: false, requires: null };
+  const publish = (at: number, path: string): PlannedMutation => {
     const body = `${path} at ${Math.floor(at)}\n`;
-    const mutation = { ...bare, kind: 'publish', path, body, expected: 'any' } as const;
-    const deadlineMs = 10_000;
-    return { at, kind: 'write', store, mutations: [mutation], deadlineMs, twin: null };
+    return { ...bare, kind: 'publish', path, body, expected: 'any' };
+  };
+  const write = (at: number, store: number, more: readonly string[] = []): PlanEvent => {
+    const path = random.pick(['/a.md', '/b.md', `/own/${store}-0.md`]);
+    const mutations = [path, ...more].map((one) => publish(at, one));
+    return { at, kind: 'write', store, mutations, deadlineMs: 10_000, twin: null };
   };
   const events: PlanEvent[] = [];
   // Just before they fall asleep, so that something is under way.
   for (const store of sleepers) events.push(write(start + 1 + random.integer(3_000), store));
+  // Several entries each, so that a unit is complete and can be packed.
+  const more = [1, 2, 3].map((number) => `/awake/${awake}-${number}.md`);
   for (const after of [5_000, 20_000, 90_000, 5 * MINUTE, 9.2 * MINUTE, 30 * MINUTE]) {
-    events.push(write(start + after + random.integer(5_000), awake));
+    events.push(write(start + after + random.integer(5_000), awake, more));
   }
   for (const store of [awake, ...sleepers]) {
     events.push(write(start + ms + random.integer(25_000), store));

@@ -3,7 +3,7 @@
  * written, and what every store serves is compared with the log.
  */
 import { isStoreFailure } from './answers.ts';
-import type { Life, SimStore } from './life.ts';
+import { type Life, SimStore } from './life.ts';
 import { endState } from './oracle/checks.ts';
 import type { Scene } from './scene.ts';
 import type { Writers } from './writer.ts';
@@ -33,14 +33,28 @@ export async function finish(
     if (store !== undefined) writers.ask(store, unknown);
   }
   await demand(scene, settled, limitMs, 'does not answer what became of the unknown');
+  await compareAll(scene, stores, limitMs);
+}
+
+/** What all serve, and what one serves that opens only now. */
+async function compareAll(
+  scene: Scene,
+  stores: readonly SimStore[],
+  limitMs: number,
+): Promise<void> {
+  const [planned] = scene.plan.stores;
+  if (planned === undefined) return;
+  const cold = new SimStore(scene, stores.length, { ...planned, compact: false });
+  cold.spare();
+  await demand(scene, () => cold.life !== null, limitMs, 'opens no store at the end');
   let compared = 0;
-  for (const { life } of stores) {
+  for (const { life } of [...stores, cold]) {
     if (life === null) continue;
     void compare(scene, life).then(() => {
       compared += 1;
     });
   }
-  await demand(scene, () => compared === stores.length, limitMs, 'does not answer at the end');
+  await demand(scene, () => compared > stores.length, limitMs, 'does not answer at the end');
 }
 
 async function demand(
@@ -92,9 +106,20 @@ async function compare({ ghost, history }: Scene, life: Life): Promise<void> {
       const { version, etag, archived } = await (index % 4 ? view.stat(path) : view.get(path));
       const same = version === state.version && etag === state.etag && archived === state.archived;
       if (!same) wrong(`${path} is at ${version} ${etag} ${archived}`);
+      if (index % 5 > 0) continue;
+      const told = (await view.versions(path)).map((one) => one.etag);
+      const retained = retainedOf(ghost, path);
+      if (told.join() !== retained.join()) wrong(`${path} has versions ${told}, not ${retained}`);
     }
   } catch (error) {
     if (!isStoreFailure(error)) throw error;
     wrong(`${error.code}: ${error.message}`);
   }
+}
+
+/** ETags of the versions of a document that are retained in the end, newest first. */
+function retainedOf({ world }: Scene['ghost'], path: string): readonly string[] {
+  const document = world?.documents.get(path);
+  const { state } = document ?? {};
+  return document === undefined || state === undefined ? [] : document.retained(state);
 }

@@ -1,8 +1,10 @@
 /** One store of a simulation through its lives: it opens, is paused, crashes and opens again. */
 import { decorate } from '../../blob/decorate.ts';
+import { isWrite } from '../../blob/errors.ts';
 import { type BlobStore, withDeadline, withRetry } from '../../blob/index.ts';
 import type { World, WorldParts } from '../../bucketstore/world.ts';
 import { connect } from './client.ts';
+import { loggerOf } from './compaction.ts';
 import type { PlanEvent, PlannedStore } from './plan.ts';
 import { SimProcess } from './process.ts';
 import type { SimRandom } from './random.ts';
@@ -25,6 +27,8 @@ export interface Life {
 
 /** A local clock that was wrong lately makes "a second ago" mean nothing. */
 const DISTURBED_MS = 1_500;
+/** How long a read may give nothing. */
+const IDLE_MS = 3_000;
 
 export class SimStore {
   readonly index: number;
@@ -103,22 +107,24 @@ export class SimStore {
 
   /** Opens until it succeeds, as an operator's supervisor would. */
   async #open(process: SimProcess): Promise<void> {
-    const { timeline, bucket: server, faults, coverage, random, shelf, store } = this.#scene;
+    const { timeline, bucket: server, faults, coverage, random, store } = this.#scene;
     const bucket = connect(timeline, server, process, faults, random, coverage);
     const components = {
       clock: process.clock,
       random: random.fork(`store ${process.id}`),
-      bucket,
-      checkpoints: shelf.source(),
+      bucket: this.#plan.idleLimit ? withIdleLimit(bucket, process) : bucket,
+      logger: loggerOf(this.#scene, process),
     };
-    const { inlineBytes, batchMax, queueMembers } = this.#plan;
+    const { inlineBytes, batchMax, queueMembers, compact } = this.#plan;
     for (;;) {
       try {
-        const settings = { inlineBytes, batchMax, queueMembers };
+        const settings = { inlineBytes, batchMax, queueMembers, compact };
         const parts = await store.openStore('memory:', { components, settings });
         const world = new store.World(parts);
         this.#life = { process, parts, world, bucket: insistent(bucket, process, random) };
-        timeline.trace(`${process.id} open at ${parts.follower.snapshot.tip.sequence}`);
+        const { tip, base } = parts.follower.snapshot;
+        if (base.sequence > this.#scene.ghost.start) coverage.count('opens from a checkpoint');
+        timeline.trace(`${process.id} open at ${tip.sequence}, rests on ${base.sequence}`);
         return;
       } catch (error) {
         this.#scene.noteFailure(`open ${process.id}`, error);
@@ -126,6 +132,14 @@ export class SimStore {
       }
     }
   }
+}
+
+/** As drivers do: a read of which nothing comes any more is begun again while there is time. */
+function withIdleLimit(bucket: BlobStore, { clock }: SimProcess): BlobStore {
+  const ended = withDeadline(bucket, { timing: clock });
+  return decorate(ended, ({ operation }, send) => {
+    return isWrite(operation) ? send() : send({ deadlineMs: IDLE_MS });
+  });
 }
 
 /** What else runs in the process does not give up at the first failure either. */

@@ -3,14 +3,20 @@ import type { Plan, PlanEvent, PlannedMutation } from './plan.ts';
 
 /** First what the plan is, then an event a line. */
 export function planLines(plan: Plan): readonly string[] {
-  const { stores, serverOffsetMs, keep, calm, acknowledged, events } = plan;
+  const { stores, serverOffsetMs, earlierLife, keep, calm, acknowledged, events } = plan;
   const network = calm ? 'a calm network' : `the network of seed ${plan.seed}`;
   return [
     `${stores.length} stores, ${network}, server clock ${seconds(serverOffsetMs)} off,` +
-      ` ${keep} checkpoints kept, at least ${acknowledged} acknowledged writes`,
-    ...stores.map(({ inlineBytes, batchMax, wallOffsetMs }, index) => {
+      ` ${keep} checkpoints kept, at least ${acknowledged} acknowledged writes` +
+      `${earlierLife ? ', a world lived there before' : ''}`,
+    ...stores.map(({ inlineBytes, batchMax, compact, idleLimit, wallOffsetMs }, index) => {
       const clock = `wall clock ${seconds(wallOffsetMs)} off`;
-      return `s${index}: inlines ${inlineBytes} bytes, batches of ${batchMax}, ${clock}`;
+      const compacts = compact ? ', compacts in the background' : '';
+      const patience = idleLimit ? '' : ', waits for reads that stall';
+      return (
+        `s${index}: inlines ${inlineBytes} bytes, batches of ${batchMax}, ${clock}${compacts}` +
+        patience
+      );
     }),
     ...events.map((event) => `${seconds(event.at).padStart(11)}  s${event.store} ${words(event)}`),
   ];
@@ -41,6 +47,12 @@ function words(event: PlanEvent): string {
     case 'sweep': {
       const parts = [event.checkpoint ? 'writes a checkpoint' : null, event.control, 'removes'];
       return `sweeps: ${parts.filter((part) => part !== null).join(', ')}`;
+    }
+    case 'compact':
+      return 'compacts';
+    case 'damage': {
+      const { what, how, ms } = event;
+      return `finds a ${what} of the newest checkpoint ${how} for ${seconds(ms)}`;
     }
     default:
       return event satisfies never;

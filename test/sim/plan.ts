@@ -3,6 +3,7 @@
  * made smaller by leaving things out.
  */
 import type { CalledMutation, ReadCall } from './history.ts';
+import type { DerivedType } from './oracle/keys.ts';
 import type { CallKind, WaitKind } from './wait.ts';
 
 /** What a client will expect of the document: a version known when it calls, or something fixed. */
@@ -64,12 +65,27 @@ export type PlanEvent = { readonly at: number } & (
       readonly checkpoint: boolean;
       readonly control: 'floor' | 'barrier' | 'pin' | null;
     }
+  /** Has the store make checkpoints now. */
+  | { readonly kind: 'compact'; readonly store: number }
+  /** Something of the newest checkpoint is lost or overwritten, for `ms`. */
+  | {
+      readonly kind: 'damage';
+      /** Without meaning: all stores meet it. */
+      readonly store: number;
+      readonly what: DerivedType;
+      readonly how: 'removed' | 'overwritten';
+      readonly ms: number;
+    }
 );
 
 export interface PlannedStore {
   readonly inlineBytes: number;
   readonly batchMax: number;
   readonly queueMembers: number;
+  /** Whether it makes checkpoints in the background. */
+  readonly compact: boolean;
+  /** Whether its driver gives a read up that stalls, long before the call's deadline. */
+  readonly idleLimit: boolean;
   readonly wallOffsetMs: number;
 }
 
@@ -77,6 +93,8 @@ export interface Plan {
   readonly seed: number;
   readonly stores: readonly PlannedStore[];
   readonly serverOffsetMs: number;
+  /** Whether a world lived at this location before. */
+  readonly earlierLife: boolean;
   /** Checkpoints that a floor and a barrier keep. */
   readonly keep: number;
   /** Writes that must be acknowledged in all: what the events lack is written at the end. */

@@ -57,6 +57,7 @@ export class SimProcess {
       monotonic: () => this.#monotonic.at(timeline.now),
       sleep: (ms, options) => this.#sleep(ms, options),
       after: (ms, act) => this.#after(ms, act),
+      turn: () => this.#turn(),
     };
   }
 
@@ -179,6 +180,13 @@ export class SimProcess {
       if (this.#crashed) return;
       if (signal?.aborted) reject(signal.reason);
       else new Sleeper(this.#timeline, this, { ms, signal, resolve, reject }).start();
+    });
+  }
+
+  /** What others do at this very moment comes before. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#crashed) this.#timeline.after(0, () => this.deliver(resolve));
     });
   }
 

@@ -54,7 +54,7 @@ test('a failure is told with its replay, its smallest plan and that plan’s tra
 
 test('`--trace` prints the trace', async () => {
   const { text } = await program('--seeds 1 --seed 9 --trace');
-  expect(text).toMatch(/^\d+ s0\.0 open at \d+$/m);
+  expect(text).toMatch(/^\d+ s0\.0 open at \d+, rests on \d+$/m);
 });
 
 test('a long trace is cut to what the violation names', () => {

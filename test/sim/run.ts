@@ -1,5 +1,6 @@
 /** One seed from its plan to its verdict. */
 import { channel } from 'node:diagnostics_channel';
+import { BackgroundEvents, startCompaction } from './compaction.ts';
 import type { Coverage } from './coverage.ts';
 import { finish } from './finish.ts';
 import type { Call, Violation } from './history.ts';
@@ -95,6 +96,12 @@ function act(
     case 'sweep':
       sweeper.sweep(store, event);
       break;
+    case 'compact':
+      startCompaction(scene, store);
+      break;
+    case 'damage':
+      scene.damage.strike(event);
+      break;
     default:
       event satisfies never;
   }
@@ -109,9 +116,11 @@ function aim(store: SimStore, on: Aim, action: () => void): void {
 
 /** Counts what stores tell of themselves. */
 function listen(coverage: Coverage): () => void {
+  const background = new BackgroundEvents({ coverage });
   const listeners: readonly (readonly [name: string, (event: unknown) => void])[] = [
     ['bucketstore:lost', () => coverage.count('lost slot')],
     ['bucketstore:reload', () => coverage.count('reload')],
+    ['bucketstore:checkpoint', (event) => background.note(event)],
     [
       'bucketstore:fence',
       (event) => coverage.count((event as { beyond: boolean }).beyond ? 'stale store' : 'fence'),

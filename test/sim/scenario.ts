@@ -4,6 +4,7 @@
  */
 import type { BlobOperation } from '../../blob/errors.ts';
 import type { Effect } from './bucket.ts';
+import { compact } from './compaction.ts';
 import { CALM_PROFILE, type Fate, Faults } from './faults.ts';
 import type { CalledMutation, Violation, WriteCall, WriteOutcome } from './history.ts';
 import { type Life, SimStore } from './life.ts';
@@ -11,6 +12,7 @@ import { check } from './oracle/checks.ts';
 import type { Plan } from './plan.ts';
 import type { SimRandom } from './random.ts';
 import { makeScene, type Scene } from './scene.ts';
+import { INLINE_BYTES } from './sizes.ts';
 import { Sweeper } from './sweeper.ts';
 import { commit } from './writer.ts';
 
@@ -20,6 +22,8 @@ export type Order = (operation: BlobOperation, key: string) => Partial<Fate> | n
 export interface ScenarioOptions {
   readonly stores: number;
   readonly inlineBytes?: number;
+  /** Whether the stores make checkpoints in the background. Default false. */
+  readonly compact?: boolean;
   readonly order?: Order;
 }
 
@@ -38,6 +42,7 @@ export class Scenario {
   readonly stores: readonly SimStore[];
   readonly effects: Effect[] = [];
   readonly #sweeper: Sweeper;
+  #rounds = 0;
 
   private constructor(scene: Scene) {
     this.scene = scene;
@@ -47,10 +52,13 @@ export class Scenario {
   }
 
   /** All stores are open when it answers. */
-  static async begin({ stores, inlineBytes = 16_384, order }: ScenarioOptions): Promise<Scenario> {
-    const planned = { inlineBytes, batchMax: 256, queueMembers: 16_384, wallOffsetMs: 0 };
+  static async begin(options: ScenarioOptions): Promise<Scenario> {
+    const { stores, inlineBytes = INLINE_BYTES, compact: compacts = false, order } = options;
+    const sizes = { inlineBytes, batchMax: 256, queueMembers: 16_384 };
+    const planned = { ...sizes, compact: compacts, idleLimit: false, wallOffsetMs: 0 };
     const plan: Plan = {
-      ...{ seed: 1, serverOffsetMs: 0, keep: 1, acknowledged: 0, calm: true, events: [] },
+      ...{ seed: 1, serverOffsetMs: 0, earlierLife: false, keep: 1 },
+      ...{ acknowledged: 0, calm: true, events: [] },
       stores: Array.from({ length: stores }, () => planned),
     };
     const faults = new OrderedFaults(order ?? (() => null));
@@ -72,11 +80,15 @@ export class Scenario {
     return life;
   }
 
-  /** Sends blind publishes as one request. @param op to send a request again */
-  send(store: number, paths: readonly string[], op?: string, deadlineMs = 10_000): Sent {
+  /**
+   * Sends blind publishes as one request.
+   * @param op to send a request again
+   * @param text what makes another body of it
+   */
+  send(store: number, paths: readonly string[], op?: string, deadlineMs = 10_000, text = ''): Sent {
     const { timeline, history, random } = this.scene;
     const life = this.life(store);
-    const mutations = paths.map(publishOf);
+    const mutations = paths.map((path) => publishOf(path, text));
     const ids = { process: life.process.id, op: op ?? random.uuid() };
     const open: WriteCall = {
       ...{ kind: 'write', ...ids, mutations },
@@ -92,9 +104,15 @@ export class Scenario {
     return sent;
   }
 
-  /** Sends publishes, each its own request, and lets time pass until all are answered. */
+  /**
+   * Sends publishes, each its own request and unlike those before, and lets time pass until all are
+   * answered.
+   */
   async publish(store: number, paths: readonly string[]): Promise<readonly WriteOutcome[]> {
-    return this.settle(Promise.all(paths.map((path) => this.send(store, [path]).answered)));
+    this.#rounds += 1;
+    const text = ` ${this.#rounds}`;
+    const sent = paths.map((path) => this.send(store, [path], undefined, undefined, text));
+    return this.settle(Promise.all(sent.map(({ answered }) => answered)));
   }
 
   /** Lets time pass until work settles. */
@@ -106,6 +124,11 @@ export class Scenario {
     work.then(settle, settle);
     await this.until(() => settled);
     return work;
+  }
+
+  /** Has a store make checkpoints up to the tip. */
+  async compact(store: number): Promise<void> {
+    await this.settle(compact(this.scene, this.life(store)));
   }
 
   /** A checkpoint, a floor, the grace, and the removal of what lies below: by one store. */
@@ -152,9 +175,9 @@ class OrderedFaults extends Faults {
   }
 }
 
-function publishOf(path: string): CalledMutation {
+function publishOf(path: string, text: string): CalledMutation {
   const bare = { metadata: null, archived: false, requires: null };
-  return { ...bare, kind: 'publish', path, body: `about ${path}\n`, expected: 'any' };
+  return { ...bare, kind: 'publish', path, body: `about ${path}${text}\n`, expected: 'any' };
 }
 
 /** The `nth` calls, counted from 1, of an operation on a kind of key meet a fate. */

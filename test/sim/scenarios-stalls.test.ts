@@ -30,7 +30,8 @@ async function atHundred(options: Partial<Parameters<typeof Scenario.begin>[0]> 
 /** What the store that goes on does meanwhile. */
 async function goOn(scenario: Scenario): Promise<void> {
   await scenario.publish(1, ['/on/a.md']);
-  await scenario.publish(1, ['/on/b.md']);
+  // Enough for a unit to be complete.
+  await scenario.publish(1, ['/on/b.md', '/on/c.md', '/on/d.md', '/on/e.md']);
   await scenario.collect(1);
 }
 

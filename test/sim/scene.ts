@@ -1,16 +1,19 @@
 /** All that the parts of one simulated run share, and how it begins. */
 import { isBlobError } from '../../blob/errors.ts';
 import { encodeMarker, genesisMarker } from '../../bucketstore/log/marker.ts';
+import { MARKER_KEY } from '../../bucketstore/log/names.ts';
 import { isStoreFailure } from './answers.ts';
 import { SimBucket } from './bucket.ts';
 import { Coverage } from './coverage.ts';
+import { Damage } from './damage.ts';
+import { liveBefore } from './earlier-life.ts';
 import { CALM_PROFILE, drawProfile, Faults } from './faults.ts';
 import { loadStore } from './mutants/load.ts';
+import { GhostCheckpoints } from './oracle/ghost-checkpoints.ts';
 import { GhostLog } from './oracle/ghost-log.ts';
 import type { Plan } from './plan.ts';
 import { SimRandom } from './random.ts';
 import { History } from './recorder.ts';
-import { Shelf } from './shelf.ts';
 import { Timeline } from './time.ts';
 
 export interface SceneOptions {
@@ -32,14 +35,13 @@ export interface Scene {
   readonly faults: Faults;
   readonly coverage: Coverage;
   readonly random: SimRandom;
-  readonly shelf: Shelf;
   readonly ghost: GhostLog;
+  readonly checkpoints: GhostCheckpoints;
+  readonly damage: Damage;
   readonly history: History;
   /** Notes an error that is no answer of the store's; one that never may be is a violation. */
   readonly noteFailure: (where: string, error: unknown) => void;
 }
-
-const MARKER_KEY = '_demarkus/v1/head.json';
 
 /** A bucket that holds a new world, at time 0. */
 export async function makeScene(plan: Plan, options: SceneOptions = {}): Promise<Scene> {
@@ -51,41 +53,62 @@ export async function makeScene(plan: Plan, options: SceneOptions = {}): Promise
   const profile = calm ? CALM_PROFILE : drawProfile(seeded.fork('profile'));
   const ghost = new GhostLog();
   const history = new History(ghost);
+  const bucket = new SimBucket({ timeline, serverOffsetMs, createDoesNotCheck });
+  const checkpoints = new GhostCheckpoints(ghost);
+  const coverage = new Coverage();
+  const damage = new Damage({ timeline, bucket, coverage, checkpoints, keep: plan.keep });
   const scene: Scene = {
     plan,
     store: await loadStore(mutant),
     timeline,
-    bucket: new SimBucket({ timeline, serverOffsetMs, createDoesNotCheck }),
+    bucket,
     faults: options.faults ?? new Faults(profile),
-    coverage: new Coverage(),
+    coverage,
     random: seeded.fork('run'),
-    shelf: new Shelf(),
     ghost,
+    checkpoints,
+    damage,
     history,
     noteFailure: (where, error) => {
       timeline.trace(`${where} failed: ${String(error)}`);
-      // A store that finds its world damaged here is wrong: nothing is.
       if (isBlobError(error) || (isStoreFailure(error) && error.code !== 'INTEGRITY')) return;
+      // A store that finds its world damaged where it is not is wrong.
+      if (damage.explains(error)) return;
       history.violations.push({ rule: 'integrity', detail: `${where}: ${String(error)}` });
     },
   };
+  if (plan.earlierLife) {
+    const parts = { ...scene, random: seeded.fork('earlier life') };
+    const marker = await liveBefore(parts);
+    watch(scene);
+    ghost.landed(MARKER_KEY, marker, timeline.now);
+    return scene;
+  }
   watch(scene);
   const marker = genesisMarker(scene.random.uuid(), scene.random.uuid());
   scene.bucket.create(MARKER_KEY, encodeMarker(marker), 'genesis');
   return scene;
 }
 
-/** Shows the bucket's effects to the oracle and to the shelf. */
-function watch({ bucket, ghost, shelf, coverage }: Scene): void {
+/** Shows the bucket's effects to the oracle. */
+function watch({ bucket, ghost, checkpoints, coverage }: Scene): void {
   const freed = new Set<string>();
-  bucket.onEffect(({ key, bytes, outcome, at }) => {
+  bucket.onEffect(({ operation, key, bytes, outcome, process, at }) => {
     if (outcome === 'created' && bytes !== null) {
       ghost.landed(key, bytes, at);
-      if (key.includes('/log/')) shelf.keepSlot(key, bytes);
+      checkpoints.landed(key, bytes, process);
       if (freed.has(key)) coverage.count('reborn name');
+    }
+    if (operation === 'create' && outcome === 'exists' && bytes !== null) {
+      const isRivals = checkpoints.refused(key, bytes, process);
+      if (isRivals) coverage.count('record lost to a rival');
+    }
+    if (operation === 'get' && outcome === 'found' && freed.size > 0 && key.includes('/packs/')) {
+      coverage.count('read from a pack, with slots gone');
     }
     if (outcome === 'deleted') {
       ghost.removed(key, at);
+      checkpoints.removed(key);
       freed.add(key);
     }
   });

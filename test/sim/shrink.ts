@@ -34,6 +34,7 @@ export async function shrink(
   if (!(await search.accepts(plan))) return null;
   await search.adopt({ acknowledged: 0 });
   await search.adopt({ calm: true });
+  await search.adopt({ earlierLife: false });
   await search.leaveOutEvents();
   await search.leaveOutStores();
   await search.simplifyEvents();
@@ -158,6 +159,8 @@ function simplerThan(event: PlanEvent): readonly PlanEvent[] {
     case 'pause':
     case 'jump':
     case 'sweep':
+    case 'compact':
+    case 'damage':
       return [];
     default:
       return event satisfies never;

@@ -1,24 +1,20 @@
 /**
- * Stands for the collector: writes checkpoint records, raises the floor to what they cover, makes
+ * Stands for the collector: has checkpoints made, raises the floor to what they have packed, makes
  * barriers, and removes slots below a floor that its own store has seen for the grace (DESIGN 9).
  */
 import { BlobError } from '../../blob/errors.ts';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';
 import type { ControlJudge } from '../../bucketstore/commit/member.ts';
-import { encodeCheckpointRecord } from '../../bucketstore/log/checkpoint-record.ts';
-import {
-  CHECKPOINTS_PREFIX,
-  checkpointKey,
-  LOG_PREFIX,
-  parseKey,
-} from '../../bucketstore/log/names.ts';
+import { CHECKPOINTS_PREFIX, LOG_PREFIX, parseKey } from '../../bucketstore/log/names.ts';
 import { GRACE_MS, leastElapsed, type Moment } from '../../bucketstore/log/sighting.ts';
-import { counts, recordOf } from '../../bucketstore/snapshot/checkpoint-state.ts';
+import { counts } from '../../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../../bucketstore/snapshot/snapshot.ts';
 import { decodeSlot } from '../oracle/objects.ts';
 import { isStoreFailure } from './answers.ts';
+import { compact } from './compaction.ts';
 import type { Life, SimStore } from './life.ts';
+import type { GhostCheckpoint } from './oracle/ghost-checkpoints.ts';
 import type { PlanEvent } from './plan.ts';
 import type { Scene } from './scene.ts';
 
@@ -27,11 +23,6 @@ type PlannedSweep = Extract<PlanEvent, { readonly kind: 'sweep' }>;
 /** The feed's retention, shortened; clients send again within less. */
 const RETENTION_MS = 5 * 60_000;
 const CONTROL_MS = 20_000;
-
-interface Place {
-  readonly sequence: ReturnType<typeof sequence>;
-  readonly epoch: number;
-}
 
 export class Sweeper {
   readonly #scene: Scene;
@@ -57,7 +48,7 @@ export class Sweeper {
     const { follower } = life.parts;
     await follower.atTip();
     await this.#remove(life);
-    if (checkpoint) await this.#checkpoint(life);
+    if (checkpoint) await compact(this.#scene, life);
     if (control === null) return;
     const snapshot = await follower.atTip();
     const kept = await this.#keepable(life, snapshot);
@@ -86,42 +77,28 @@ export class Sweeper {
       if (name?.kind !== 'slot' || name.first >= below) break;
       // By its own end: the name that follows may be a stray's.
       const bytes = this.#scene.bucket.peek(key)?.bytes;
-      if (bytes === undefined || decodeSlot(key, bytes).last >= below) continue;
+      if (bytes === undefined) continue;
+      const { last, entries } = decodeSlot(key, bytes);
+      // Seals stay, of whatever life.
+      if (last >= below || entries.some(({ kind }) => kind === 'seal')) continue;
       await life.bucket.delete(key);
       coverage.count('slot removed');
     }
   }
 
-  async #checkpoint(life: Life): Promise<void> {
-    const { shelf, ghost, random, plan, coverage } = this.#scene;
-    const snapshot = await life.parts.follower.atTip();
-    const { identity, tip, control, documentCount } = snapshot;
-    // The log is the truth: what is checkpointed must be in it, or every reader would be misled.
-    if (tip.sequence <= ghost.start) return;
-    const root = { epoch: control.epoch, hash: sha256Hex(Buffer.from(tip.hash)) };
-    const swept = { plan: shelf.clearedBy(tip.sequence), pruned: 0, retained: documentCount };
-    const record = recordOf(identity, tip, control, documentCount, root, swept);
-    const bad = plan.keep > 1 && random.chance(0.04);
-    shelf.put(record, snapshot, bad);
-    const key = checkpointKey(tip.sequence, root.epoch);
-    await life.bucket.create(key, encodeCheckpointRecord(record)).catch((error: unknown) => {
-      // Whether it is there will be seen.
-      if (!(error instanceof BlobError && error.ambiguous)) throw error;
-    });
-    coverage.count(bad ? 'bad checkpoint' : 'checkpoint');
-  }
-
-  /** The newest records that count and verify, oldest first; null when there are not enough. */
-  async #keepable(life: Life, snapshot: Snapshot): Promise<readonly Place[] | null> {
-    const { plan, shelf } = this.#scene;
+  /** The newest checkpoints that count and verify, oldest first; null when there are not enough. */
+  async #keepable(life: Life, snapshot: Snapshot): Promise<readonly GhostCheckpoint[] | null> {
+    const { plan, checkpoints, damage } = this.#scene;
     const page = await life.bucket.list({ prefix: CHECKPOINTS_PREFIX, limit: 1000 });
-    const kept: Place[] = [];
+    const kept: GhostCheckpoint[] = [];
     for (const { key } of page.objects) {
       const name = parseKey(key);
       if (name?.kind !== 'checkpoint' || kept.length === plan.keep) break;
+      if (!counts(snapshot.control, name)) continue;
       // A newer one that counts could not be read: then nothing is condemned.
-      if (shelf.isBad(key) && counts(snapshot.control, name)) return null;
-      if (counts(snapshot.control, name)) kept.unshift(name);
+      const found = checkpoints.found.get(key);
+      if (found === undefined || damage.isIn(found.reach)) return null;
+      kept.unshift(found);
     }
     return kept.length < plan.keep ? null : kept;
   }
@@ -138,7 +115,7 @@ export class Sweeper {
   #judge(
     control: 'floor' | 'barrier' | 'pin',
     judged: Snapshot,
-    kept: readonly Place[],
+    kept: readonly GhostCheckpoint[],
     youngest: number,
   ): ControlJudge {
     const { random } = this.#scene;
@@ -154,14 +131,17 @@ export class Sweeper {
       if (now.plan !== null) return { kind: 'clear', op, plan: now.plan };
       // Kept was chosen at another tip: it must be chosen again.
       if (state.tip.sequence !== judged.tip.sequence || now.pins.length > 0) return null;
+      const [oldest] = kept;
+      if (oldest === undefined) return null;
       if (control === 'barrier') {
-        return { kind: 'barrier', op, plan, kept: kept.map((one) => [one.sequence, one.epoch]) };
+        // None whose packs end below the floor.
+        if (oldest.packedThrough < now.floor.at) return null;
+        const named = kept.map((one) => [sequence(one.sequence), one.epoch] as const);
+        return { kind: 'barrier', op, plan, kept: named };
       }
-      const oldest = kept[0]?.sequence ?? 0;
-      const at = Math.min(oldest + 1, youngest);
-      const slot = state.slotOf(at);
+      const at = Math.min(oldest.packedThrough, youngest);
       // The young slot that it stays below may be a stray, which is no slot's beginning.
-      const begins = slot?.first === at || at > state.tip.sequence;
+      const begins = at === oldest.packedThrough || state.slotOf(at)?.first === at;
       if (at <= now.floor.at || !begins) return null;
       return { kind: 'floor', op, at: sequence(at), mutation: mutationBelow(state, at) };
     };

@@ -1,18 +1,25 @@
 /** What a process can wait for, by name: so that a crash can say what it hit. */
 import type { BlobOperation } from '../../blob/errors.ts';
 
-const CALL_KINDS = [
-  'create slot',
-  'create blob',
-  'create checkpoint',
-  'create marker',
-  'create other',
+/** Objects by what they are to a world, of which creates and gets are told apart. */
+const FOLDERS = [
+  'slot',
+  'blob',
+  'checkpoint',
+  'marker',
+  'root',
+  'run',
+  'segment',
+  'records',
+  'history',
+  'pack',
+  'other',
+] as const;
+
+type Folder = (typeof FOLDERS)[number];
+
+const OTHER_KINDS = [
   'replace',
-  'get slot',
-  'get blob',
-  'get checkpoint',
-  'get marker',
-  'get other',
   'head',
   'list log',
   'list checkpoints',
@@ -21,7 +28,13 @@ const CALL_KINDS = [
 ] as const;
 
 /** Which call of the bucket it is, by what it means to a world. */
-export type CallKind = (typeof CALL_KINDS)[number];
+export type CallKind = `create ${Folder}` | `get ${Folder}` | (typeof OTHER_KINDS)[number];
+
+const CALL_KINDS: readonly CallKind[] = [
+  ...FOLDERS.map((folder) => `create ${folder}` as const),
+  ...FOLDERS.map((folder) => `get ${folder}` as const),
+  ...OTHER_KINDS,
+];
 
 /**
  * A wait: a sleep, or a call whose effect is still to come (`request`) or has been and whose answer
@@ -48,8 +61,6 @@ export function stagesOf(kind: CallKind): Stages {
 
 const PREFIX = '_demarkus/v1/';
 
-type Folder = 'slot' | 'blob' | 'checkpoint' | 'marker' | 'other';
-
 /** The kind of a call. @param key the key, or the prefix of a list */
 export function callKindOf(operation: BlobOperation, key: string): CallKind {
   switch (operation) {
@@ -68,10 +79,20 @@ export function callKindOf(operation: BlobOperation, key: string): CallKind {
   }
 }
 
+const INDEX_FOLDERS: ReadonlyMap<string, Folder> = new Map([
+  ['.run', 'run'],
+  ['.seg', 'segment'],
+  ['.rec', 'records'],
+]);
+
 function folderOf(key: string): Folder {
   if (!key.startsWith(PREFIX)) return 'other';
   if (key.startsWith('log/', PREFIX.length)) return 'slot';
   if (key.startsWith('blobs/', PREFIX.length)) return 'blob';
   if (key.startsWith('checkpoints/', PREFIX.length)) return 'checkpoint';
+  if (key.startsWith('packs/', PREFIX.length)) return 'pack';
+  if (key.startsWith('roots/', PREFIX.length)) return 'root';
+  if (key.startsWith('history/', PREFIX.length)) return 'history';
+  if (key.startsWith('index/', PREFIX.length)) return INDEX_FOLDERS.get(key.slice(-4)) ?? 'other';
   return key === `${PREFIX}head.json` ? 'marker' : 'other';
 }

@@ -2,7 +2,9 @@
  * The mutants that the simulation's oracle must catch, and the one that proves the loading.
  * `plugin.test.ts` holds that each edit fits the source as it is.
  */
+import { BROKEN_CHECKPOINTS } from './checkpoint-list.ts';
 import type { Mutant } from './mutate.ts';
+import { SMALL_SIZES } from './small-sizes.ts';
 
 const APPEND = 'bucketstore/log/append.ts';
 const BUILD_MUTATION = 'bucketstore/commit/build-mutation.ts';
@@ -19,8 +21,10 @@ const SLOT_WRITER = 'bucketstore/commit/slot-writer.ts';
 /** A name that was lost without its bytes being known: the winner cannot be entered. */
 const LOST_UNREAD = {
   file: SLOT_WRITER,
-  find: 'follower.enter({ ...decodeSlot(slotKey(first), bytes) });',
-  replace: 'if (bytes.byteLength > 0) follower.enter({ ...decodeSlot(slotKey(first), bytes) });',
+  find: 'follower.enter({ ...decodeSlot(slotKey(first), bytes), size: bytes.byteLength });',
+  replace: `if (bytes.byteLength > 0) {
+      follower.enter({ ...decodeSlot(slotKey(first), bytes), size: bytes.byteLength });
+    }`,
 };
 
 const BELIEVED = `const believed = (date: number | undefined): Promise<boolean> => {
@@ -28,7 +32,7 @@ const BELIEVED = `const believed = (date: number | undefined): Promise<boolean> 
     };`;
 
 /** One for every safety rule. */
-export const MUTANTS: readonly Mutant[] = [
+const BROKEN: readonly Mutant[] = [
   {
     name: 'acknowledge-before-confirm',
     rule: 'a mutation is acknowledged only after its slot is known to be in the log (I6)',
@@ -329,6 +333,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
 ];
 
+/** One for every safety rule, each with the sizes that the simulation runs with. */
+export const MUTANTS: readonly Mutant[] = [...BROKEN, ...BROKEN_CHECKPOINTS].map((mutant) => {
+  return { ...mutant, edits: [...SMALL_SIZES.edits, ...mutant.edits] };
+});
+
 /** For the test of the plugin alone: its effect shows in one call. */
 export const PROOF: Mutant = {
   name: 'reversed-order',
@@ -346,3 +355,6 @@ export const PROOF: Mutant = {
     },
   ],
 };
+
+/** All that can be loaded. */
+export const LOADED: readonly Mutant[] = [SMALL_SIZES, ...MUTANTS, PROOF];

@@ -71,7 +71,8 @@ export function mutantSource(
   if (module === null) return null;
   const mutant = mutants.find(({ name }) => name === module.name);
   if (mutant === undefined) throw new RangeError(`no mutant is named "${module.name}"`);
-  for (const { file } of mutant.edits) checkEdits(mutant, file, read);
+  const edited = new Set(mutant.edits.map((edit) => edit.file));
+  for (const one of edited) checkEdits(mutant, one, read);
   const file = module.path.slice(root.length + 1);
   return `${mutate(mutant, file, read(file))}\nexport const mutantName = '${mutant.name}';\n`;
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { LoadHook, ResolveHook } from 'node:module';
 import ts from 'typescript';
-import { MUTANTS, PROOF } from './list.ts';
+import { LOADED } from './list.ts';
 import { importedBy, mutantSource, parseMutant } from './mutate.ts';
 
 const ROOT = new URL('../../..', import.meta.url).href.slice(0, -1);
@@ -29,7 +29,7 @@ export const resolve: ResolveHook = (specifier, context, next) => {
 };
 
 export const load: LoadHook = (url, context, next) => {
-  const text = mutantSource([...MUTANTS, PROOF], ROOT, url, read);
+  const text = mutantSource(LOADED, ROOT, url, read);
   if (text === null) return next(url, context);
   const { outputText } = ts.transpileModule(text, { compilerOptions: COMPILER, fileName: url });
   return { format: 'module', source: outputText, shortCircuit: true };

@@ -17,6 +17,10 @@ export interface GhostVersion {
   readonly etag: string;
   readonly bodyHash: string;
   readonly body: Uint8Array;
+  /** As its entry says it, seconds. */
+  readonly modified: number;
+  /** As its entry says it. */
+  readonly title: string;
   readonly metadata: { readonly [key: string]: string } | null;
   /** The key of its blob; null when it is inlined. */
   readonly blob: string | null;

@@ -50,6 +50,11 @@ export class GhostLog {
     return this.#world;
   }
 
+  /** How the log began; null before the marker landed. */
+  get marker(): OracleMarker | null {
+    return this.#marker;
+  }
+
   /** The last sequence of the log. */
   get tip(): number {
     return this.#tip.sequence;
@@ -110,6 +115,7 @@ export class GhostLog {
         this.#landRecord(key, name, bytes);
         break;
       case 'plan':
+      case 'derived':
         break;
       case 'other':
         this.#report('I9', `${key} is nothing that a store writes`);

@@ -37,6 +37,10 @@ export class GhostWorld {
    */
   readonly operations: Map<string, readonly GhostEntry[]> = new Map();
   readonly floors: Changes<number> = new Changes();
+  /** Control entries in order. */
+  readonly controls: OracleEntry[] = [];
+  /** Sequences at which a document came to be. */
+  readonly births: number[] = [];
   /** Versions that name a blob, by its key. */
   readonly named: Map<string, { readonly path: string; readonly version: number }[]> = new Map();
   readonly #blobs: ReadonlyMap<string, Uint8Array>;
@@ -57,6 +61,7 @@ export class GhostWorld {
         this.#mutate(slot, entry, object);
         continue;
       }
+      this.controls.push(entry);
       const problem = this.control.apply(entry);
       if (problem !== null) this.#report('control', `${object}: ${problem}`);
       if (slot.entries.length > 1) this.#report('control', `${object}: has company`);
@@ -70,7 +75,10 @@ export class GhostWorld {
     const known = this.documents.get(path);
     const document = known ?? new GhostDocument(path);
     const before = document.state;
-    if (known === undefined) this.#checkTopology(path, object);
+    if (known === undefined) {
+      this.#checkTopology(path, object);
+      this.births.push(sequence);
+    }
     this.documents.set(path, document);
     const state =
       entry.kind === 'write'
@@ -157,7 +165,9 @@ export class GhostWorld {
       if (stored.version !== version) problem(`stored bytes are of version ${stored.version}`);
       if (stored.previousHash !== previous) problem('previous-hash is not the version before');
       if (!sameMetadata(stored.metadata, metadata)) problem('metadata are not the entry’s');
-      return { version, sequence, etag, bodyHash, body: stored.body, metadata, blob };
+      const { title = '' } = entry.catalog ?? {};
+      const said = { modified: entry.modified ?? 0, title, metadata };
+      return { version, sequence, etag, bodyHash, body: stored.body, ...said, blob };
     } catch (error) {
       problem(problemOf(error));
       return null;

@@ -1,5 +1,5 @@
 /** The oracle's own reading of keys and records: what an object of a world is, by its name. */
-import { OracleError, sha256 } from '../../oracle/objects.ts';
+import { OracleError, sha256, spell } from '../../oracle/objects.ts';
 
 const PREFIX = '_demarkus/v1/';
 const MARKER = `${PREFIX}head.json`;
@@ -8,11 +8,34 @@ export type OracleKey =
   | { readonly kind: 'marker' | 'probe' | 'plan' | 'other' }
   | { readonly kind: 'slot'; readonly first: number }
   | { readonly kind: 'blob'; readonly epoch: number; readonly hash: string }
-  | { readonly kind: 'checkpoint'; readonly sequence: number; readonly epoch: number };
+  | { readonly kind: 'checkpoint'; readonly sequence: number; readonly epoch: number }
+  | DerivedKey;
+
+/** An object that checkpoints consist of, under the hash of its bytes. */
+export interface DerivedKey {
+  readonly kind: 'derived';
+  readonly type: DerivedType;
+  readonly epoch: number;
+  readonly hash: string;
+}
+
+export type DerivedType = 'root' | 'run' | 'segment' | 'records' | 'history' | 'pack';
+
+/** Folder and ending of each. */
+const DERIVED: Readonly<Record<DerivedType, readonly [folder: string, ending: string]>> = {
+  root: ['roots', '.json'],
+  run: ['index', '.run'],
+  segment: ['index', '.seg'],
+  records: ['index', '.rec'],
+  history: ['history', '.json'],
+  pack: ['packs', ''],
+};
+const DERIVED_TYPES = Object.keys(DERIVED) as readonly DerivedType[];
 
 const SLOT = /^log\/([0-9a-f]{16})\.slot$/;
 const BLOB = /^blobs\/([0-9a-f]{8})\/([0-9a-f]{64})$/;
 const CHECKPOINT = /^checkpoints\/([0-9a-f]{16})\.([0-9a-f]{8})\.json$/;
+const ADDRESSED = /^([a-z]+)\/([0-9a-f]{8})\/([0-9a-f]{64})(\.[a-z]+|)$/;
 
 /** What a key says; `other` when no store of this format has a use for it. */
 export function readKey(key: string): OracleKey {
@@ -28,13 +51,38 @@ export function readKey(key: string): OracleKey {
     const sequence = Number.MAX_SAFE_INTEGER - hex(checkpoint[1]);
     return { kind: 'checkpoint', sequence, epoch: hex(checkpoint[2]) };
   }
+  const derived = ADDRESSED.exec(name);
+  const type = DERIVED_TYPES.find((one) => {
+    const [folder, ending] = DERIVED[one];
+    return derived?.[1] === folder && derived[4] === ending;
+  });
+  if (derived !== null && type !== undefined) {
+    return { kind: 'derived', type, epoch: hex(derived[2]), hash: derived[3] ?? '' };
+  }
   if (name.startsWith('probe/')) return { kind: 'probe' };
   if (/^plans\/[0-9a-f]{64}\.json$/.test(name)) return { kind: 'plan' };
   return { kind: 'other' };
 }
 
 export function blobKey(epoch: number, hash: string): string {
-  return `${PREFIX}blobs/${epoch.toString(16).padStart(8, '0')}/${hash}`;
+  return `${PREFIX}blobs/${digits(epoch, 8)}/${hash}`;
+}
+
+export function derivedKey(
+  type: DerivedType,
+  { epoch, hash }: { readonly epoch: number; readonly hash: string },
+): string {
+  const [folder, ending] = DERIVED[type];
+  return `${PREFIX}${folder}/${digits(epoch, 8)}/${hash}${ending}`;
+}
+
+export function recordKey(sequence: number, epoch: number): string {
+  const down = digits(Number.MAX_SAFE_INTEGER - sequence, 16);
+  return `${PREFIX}checkpoints/${down}.${digits(epoch, 8)}.json`;
+}
+
+function digits(value: number, width: number): string {
+  return value.toString(16).padStart(width, '0');
 }
 
 /** What the oracle checks of a checkpoint record: that it is of this log, and tells the truth. */
@@ -47,7 +95,7 @@ export interface OracleRecord {
   readonly documents: number;
   /** Of the state; the record was written in `root.epoch`, as its name says. */
   readonly epoch: number;
-  readonly root: { readonly epoch: number };
+  readonly root: { readonly epoch: number; readonly hash: string };
   readonly floor: { readonly at: number; readonly mutation: number };
 }
 
@@ -75,12 +123,4 @@ export function problemOf(error: unknown): string {
 
 function hex(digits: string | undefined): number {
   return Number.parseInt(digits ?? '', 16);
-}
-
-/** Canonical JSON: members sorted, nothing between. */
-function spell(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spell).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${spell(item)}`).join(',')}}`;
 }

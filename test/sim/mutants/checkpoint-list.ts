@@ -1,0 +1,73 @@
+/** The mutants that make checkpoints wrongly, or open a world from them wrongly. */
+import { SMALL } from '../sizes.ts';
+import type { Mutant } from './mutate.ts';
+
+const LOAD = 'bucketstore/snapshot/load.ts';
+const WRITE = 'checkpoint/write.ts';
+
+export const BROKEN_CHECKPOINTS: readonly Mutant[] = [
+  {
+    name: 'base-of-other-runs',
+    rule: 'a base holds the newest entry of all runs up to its position',
+    edits: [
+      {
+        file: 'checkpoint/run-steps.ts',
+        find: "return { kind: 'merged', interval, runs, slots: slotsOf(built.sequence, interval) };",
+        replace: `const some = interval.after === 0 ? runs.toSpliced(1, 1) : runs;
+  return { kind: 'merged', interval, runs: some, slots: slotsOf(built.sequence, interval) };`,
+      },
+    ],
+  },
+  {
+    name: 'control-of-the-one-below',
+    rule: 'control state is part of a checkpoint (I4)',
+    edits: [
+      {
+        file: WRITE,
+        find: 'step.tip, step.control,',
+        replace: 'step.tip, below.snapshot.control,',
+      },
+    ],
+  },
+  {
+    name: 'packed-too-far',
+    rule: 'every inlined version up to `packed_through` is in a pack',
+    edits: [
+      {
+        file: WRITE,
+        find: '{ after: before, through: packedThrough }',
+        replace: `{ after: before, through: (packedThrough - ${SMALL.unit}) as typeof packedThrough }`,
+      },
+    ],
+  },
+  {
+    name: 'cold-start-by-probes',
+    rule: 'a cold start lists the log, and concludes nothing before it has listed the records again',
+    edits: [
+      { file: LOAD, find: 'backlog: true, believe', replace: 'backlog: false, believe' },
+      {
+        file: LOAD,
+        find: 'if (await isOvertaken(parts, base, snapshot.tip.sequence, options)) return null;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'fallback-below-start',
+    rule: 'what lies at or below the start is of another life, whatever it looks like',
+    edits: [
+      { file: LOAD, find: 'if (place.sequence <= start.tip.sequence) break;', replace: '' },
+      {
+        file: LOAD,
+        find: 'const problem = belongs(identity, record);',
+        replace: 'const problem = null;',
+      },
+      {
+        file: 'checkpoint/root-rules.ts',
+        find: 'const { sequence, packs } = root;',
+        replace: `if (root.sequence <= life.sequence) return null;
+  const { sequence, packs } = root;`,
+      },
+    ],
+  },
+];
