@@ -56,6 +56,7 @@ export type {
   VersionInfo,
 } from './snapshot/reader.ts';
 export type { ListEntry } from './snapshot/state.ts';
+export { type StatWorldOptions, statWorld, type WorldFacts } from './stat.ts';
 export {
   type Problem,
   type VerifyCounts,
@@ -64,4 +65,5 @@ export {
   verifyWorld,
 } from './verify.ts';
 export type { View } from './view.ts';
-export type { CloseOptions, World, WorldStat, WriteOptions } from './world.ts';
+export type { CloseOptions, World, WorldStat } from './world.ts';
+export type { WriteOptions } from './write-options.ts';

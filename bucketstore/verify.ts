@@ -5,6 +5,7 @@
 import type { BlobStore } from '../blob/index.ts';
 import { CheckpointLoader } from '../checkpoint/load.ts';
 import { CheckpointVerifier } from '../checkpoint/verify.ts';
+import { decodeOldHistory } from '../migrate/schema1-versions.ts';
 import type { Clock } from './base/clock.ts';
 import { integrityError, StoreError } from './base/errors.ts';
 import { readAhead } from './base/read-ahead.ts';
@@ -147,12 +148,12 @@ class Verifier {
     const [bucket, clock, problems] = [this.#bucket, this.#clock, this.#problems];
     const sightings = new Sightings({ clock, checkpoints: new Checkpoints(bucket) });
     const log = new Log(bucket, () => sightings.moment());
-    const loader = new CheckpointLoader({ bucket, start: marker.start });
+    const loader = new CheckpointLoader({ bucket, start: marker.start, decodeOldHistory });
     this.#loader = loader;
     const { signal } = this.#options;
-    const onObject = (): void => this.#tell();
-    const parts = { bucket, log, loader, marker, markerHash, problems, signal, onObject };
-    return new CheckpointVerifier(parts);
+    const onObject = (): void => this.#options.onProgress?.(this.#done());
+    const world = { bucket, log, loader, marker, markerHash, decodeOldHistory };
+    return new CheckpointVerifier({ ...world, problems, signal, onObject });
   }
 
   #done(): VerifyCounts {
@@ -162,10 +163,6 @@ class Verifier {
       checkpoints: checkpoints?.checked ?? 0,
       objects: checkpoints?.objects.read ?? 0,
     };
-  }
-
-  #tell(): void {
-    this.#options.onProgress?.(this.#done());
   }
 
   /** One listed slot: by itself, and as the next of the chain. */
@@ -263,7 +260,7 @@ class Verifier {
     this.#counts.slots++;
     this.#counts.entries += slot.entries.length;
     this.#counts.inlined += slot.inlined.length;
-    this.#tell();
+    this.#options.onProgress?.(this.#done());
   }
 
   /** Slots may be missing below the floor only. */
@@ -286,7 +283,7 @@ class Verifier {
       if (problem !== null) this.#problems.note(problem.object, problem.problem);
       if (kind === 'blob') this.#counts.blobs++;
       else this.#counts.packed++;
-      this.#tell();
+      this.#options.onProgress?.(this.#done());
     }
   }
 

@@ -12,6 +12,7 @@ import type { CheckpointRecord, Marker } from '../bucketstore/log/records.ts';
 import { recordOf } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
 import type { CheckpointLoader } from './load.ts';
+import type { DecodeOldHistory } from './objects.ts';
 import { packedThroughAt } from './packing.ts';
 import { lifeStart, type Root, type RunRef, rootKey } from './root.ts';
 import { countDerived, type DerivedCounts } from './unused.ts';
@@ -35,6 +36,7 @@ export interface CheckpointVerifierParts {
   readonly marker: Marker;
   readonly markerHash: string;
   readonly problems: Problems;
+  readonly decodeOldHistory?: DecodeOldHistory | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onObject: () => void;
 }
@@ -58,10 +60,8 @@ export class CheckpointVerifier {
   #walk: VerifyWalk | null = null;
 
   constructor(parts: CheckpointVerifierParts) {
-    const { bucket, marker, problems, signal, onObject } = parts;
-    const life = lifeStart(marker.start);
     this.#parts = parts;
-    this.objects = new VerifyObjects({ bucket, life, problems, signal, onObject });
+    this.objects = new VerifyObjects({ ...parts, life: lifeStart(parts.marker.start) });
     this.#packs = new VerifyPacks(this.objects);
   }
 

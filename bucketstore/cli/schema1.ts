@@ -15,6 +15,7 @@ import {
   statSchema1,
   verifySchema1,
 } from '../schema1.ts';
+import { byteText } from './byte-text.ts';
 import { type CommandContext, isSet } from './command.ts';
 import { readLocation } from './location.ts';
 
@@ -103,11 +104,11 @@ function objectLines(objects: Schema1Objects | null): readonly string[] {
     const words =
       dead === undefined || dead.objects === 0
         ? ''
-        : `; unreachable: ${dead.objects}, ${size(dead.bytes)}`;
-    return [`  ${KIND_WORDS[kind] ?? kind}: ${count}, ${size(bytes)}${words}`];
+        : `; unreachable: ${dead.objects}, ${byteText(dead.bytes)}`;
+    return [`  ${KIND_WORDS[kind] ?? kind}: ${count}, ${byteText(bytes)}${words}`];
   });
   return [
-    `the bucket holds ${objects.objects} objects, ${size(objects.bytes)}`,
+    `the bucket holds ${objects.objects} objects, ${byteText(objects.bytes)}`,
     ...rows,
     ...others.map((key) => `  unknown: ${key}`),
   ];
@@ -134,7 +135,7 @@ function costLines(
   const lists = `${requests.list} lists`;
   return [
     `migrate would read ${requests.get} objects (${lists}) and write ${objects}, about ` +
-      `${size(bytes)}: ${segments} segments, ${recordTables} tables of versions; ` +
+      `${byteText(bytes)}: ${segments} segments, ${recordTables} tables of versions; ` +
       `${blocks} history blocks and all blobs stay where they are`,
     `  about ${duration(ms)}, at ${getMs} ms a read, ${readsAtOnce} at once, ` +
       `${createMs} ms a write`,
@@ -174,10 +175,6 @@ function verdict(problemCount: number, unread: boolean): string {
   if (problemCount > 0) return `${problemCount} problems`;
   if (!unread) return 'all is as it must be';
   return 'all that was read is as it must be; blobs were not read: use --deep';
-}
-
-function size(bytes: number): string {
-  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 function duration(ms: number): string {

@@ -1,6 +1,8 @@
 /** `bucketstore verify`: reads everything a world says, and holds it against everything else. */
+import { kindOf } from '../../checkpoint/unused.ts';
 import { ERROR_CODES } from '../base/errors.ts';
 import { type VerifyCounts, type VerifyReport, verifyWorld } from '../verify.ts';
+import { byteText } from './byte-text.ts';
 import { type Command, type CommandContext, isSet } from './command.ts';
 import { readLocation } from './location.ts';
 import { isSchema1, verifyOld } from './schema1.ts';
@@ -8,14 +10,17 @@ import { worldArguments } from './world.ts';
 
 export const verify: Command = {
   name: 'verify',
-  summary: 'Read a world from its marker to its tip, and name every object that is not right.',
+  summary: 'Read a world, log and checkpoints, and name every object that is not right.',
   usage: 'LOCATION [--deep]',
   flags: {
-    deep: { type: 'boolean', help: 'Read bodies in blobs too; else they are only asked for.' },
+    deep: { type: 'boolean', help: 'Read all bodies; else those in blobs are only asked for.' },
   },
   notes: [
     'Without --deep the bodies in blobs (by default those above 16 KiB) are not read: that one is',
-    'gone is seen, that one was cut or changed is not.',
+    'gone is seen, that one was cut or changed is not. Where slots are collected, --deep also reads',
+    'the bodies that lie in packs alone.',
+    'Every checkpoint that counts is held against the log. What is wrong there loses nothing while',
+    'the log is whole: all of it is derived from the log, and can be made anew.',
     'A world in the old format (schema 1) is verified too: all that its head leads to, and what',
     'moving it would take. There, blobs hold every body.',
     'Exit status 6 when anything is wrong. Writes nothing; safe beside any number of writers.',
@@ -50,8 +55,12 @@ async function verifyNew(context: CommandContext, location: string): Promise<num
   return report.problemCount === 0 ? 0 : ERROR_CODES.INTEGRITY.exit;
 }
 
-function countsLine({ slots, entries, inlined, blobs }: VerifyCounts): string {
-  return `${slots} slots, ${entries} entries, ${inlined} versions in slots, ${blobs} in blobs`;
+function countsLine(counts: VerifyCounts): string {
+  const { slots, entries, inlined, blobs, packed, checkpoints, objects } = counts;
+  const log = `${slots} slots, ${entries} entries, ${inlined} versions in slots, ${blobs} in blobs`;
+  const bodies = packed > 0 ? `, ${packed} in packs` : '';
+  const derived = checkpoints > 0 ? `; ${checkpoints} checkpoints, ${objects} objects` : '';
+  return `${log}${bodies}${derived}`;
 }
 
 function reportLines(report: VerifyReport): readonly string[] {
@@ -59,12 +68,49 @@ function reportLines(report: VerifyReport): readonly string[] {
   const unread = report.blobs > 0 && !deep;
   return [
     `world ${worldId ?? 'unknown'}, sequence ${report.sequence}, ${report.documents} documents`,
-    `checked ${countsLine(report)}${unread ? ' (not read: they are there, no more)' : ''}`,
+    `checked ${countsLine(report)}${unread ? ' (blobs not read: they are there, no more)' : ''}`,
     ...strays.map((key) => `unused: ${key} lies inside another slot's range`),
     ...(earlier > 0 ? [`unused: ${earlier} slots of an earlier life`] : []),
+    ...derivedLines(report),
     ...problems.map(({ object, problem }) => `wrong: ${object}: ${problem}`),
     ...(problemCount > problems.length ? [`and ${problemCount - problems.length} more`] : []),
+    ...adviceLines(report),
     verdict(problemCount, unread),
+  ];
+}
+
+/** What is there of checkpoints and not needed. */
+function derivedLines({ derived, dead }: VerifyReport): readonly string[] {
+  if (derived === null) return [];
+  const rows = Object.entries(derived.unused).flatMap(([kind, { objects, bytes }]) => {
+    return objects === 0
+      ? []
+      : [`unused: ${objects} ${KIND_WORDS[kind] ?? kind}, ${byteText(bytes)}`];
+  });
+  return [
+    ...rows,
+    ...(dead.checkpoints > 0 ? [`${dead.checkpoints} checkpoints that no longer count`] : []),
+    ...derived.unknown.map((key) => `unknown: ${key}`),
+  ];
+}
+
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  record: 'checkpoint records',
+  root: 'roots',
+  run: 'run manifests',
+  segment: 'segments',
+  versions: 'tables of versions',
+  history: 'history blocks',
+  pack: 'packs',
+};
+
+/** What problems of derived objects mean. */
+function adviceLines({ problems }: VerifyReport): readonly string[] {
+  const derived = problems.filter(({ object }) => kindOf(object) !== null).length;
+  if (derived === 0) return [];
+  return [
+    `${derived} of these are derived from the log: while that is whole nothing is lost, and stores`,
+    'use older checkpoints, or the log. bucketstore compact makes new ones where it can.',
   ];
 }
 

@@ -1,0 +1,143 @@
+/** What a world is and what it costs, from the bucket alone: no store is opened. */
+import type { BlobStore } from '../blob/index.ts';
+import { CheckpointLoader } from '../checkpoint/load.ts';
+import type { RootRef } from '../checkpoint/root.ts';
+import { type CheckpointStat, statCheckpoint } from '../checkpoint/stat.ts';
+import { decodeOldHistory } from '../migrate/schema1-versions.ts';
+import type { Clock } from './base/clock.ts';
+import { isStoreError, StoreError } from './base/errors.ts';
+import { type Sequence, sequence } from './base/sequence.ts';
+import { assertEmpty, type ReadMarker, readMarker } from './genesis.ts';
+import { type CheckpointPlace, Checkpoints } from './log/checkpoints.ts';
+import { isMutation } from './log/entry-rules.ts';
+import { Log, type ReadSlot } from './log/log.ts';
+import { checkpointKey } from './log/names.ts';
+import { Sightings } from './log/sightings.ts';
+import { applySlot } from './snapshot/apply.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+import { type Opening, withBucket } from './with-bucket.ts';
+import type { WorldStat } from './world.ts';
+
+export type { RunStat } from '../checkpoint/stat.ts';
+
+export type StatWorldOptions = Opening;
+
+export interface WorldFacts extends Omit<WorldStat, 'storeId'>, CheckpointStat {
+  readonly checkpoints: {
+    /** Records that are there, of whatever use. */
+    readonly there: number;
+    /** The newest that can be loaded; null: the world is replayed from its start. */
+    readonly newest: (CheckpointPlace & { readonly documents: number }) | null;
+    /** Keys of newer ones that cannot: `verifyWorld` says what is wrong. */
+    readonly skipped: readonly string[];
+  };
+  /** What a store that opens the world reads of the log. */
+  readonly behind: { readonly slots: number; readonly mutations: number; readonly bytes: number };
+}
+
+/**
+ * What a world is now: its newest checkpoint, and what lies behind it in the log. As a store that
+ * opens it, and what `statCheckpoint` takes. Memory: the state of the world.
+ * @throws StoreError `NOT_FOUND` when no world is there; `UNSUPPORTED_FORMAT` for one of another
+ *   schema (`details.schema`: 1 is for `statSchema1`); `INTEGRITY` when the log cannot be followed;
+ *   `LOCATION`, `UNAVAILABLE`
+ */
+export async function statWorld(
+  location: string,
+  options: StatWorldOptions = {},
+): Promise<WorldFacts> {
+  return withBucket(location, options, async (bucket, { clock, random }) => {
+    const { signal } = options;
+    const parts = { bucket, clock, random, signal };
+    const found = await readMarker(parts);
+    if (found !== null) return factsOf(bucket, clock, found, signal);
+    await assertEmpty(parts);
+    throw new StoreError('NOT_FOUND', `no world is at ${bucket.name}; bucketstore init makes one`);
+  });
+}
+
+interface Loaded {
+  readonly snapshot: Snapshot;
+  readonly ref: RootRef | null;
+  readonly checkpoints: WorldFacts['checkpoints'];
+}
+
+async function factsOf(
+  bucket: BlobStore,
+  clock: Clock,
+  found: ReadMarker,
+  signal: AbortSignal | undefined,
+): Promise<WorldFacts> {
+  const records = new Checkpoints(bucket);
+  const { snapshot, ref, checkpoints } = await loadNewest(bucket, records, found, signal);
+  const sightings = new Sightings({ clock, checkpoints: records });
+  const log = new Log(bucket, () => sightings.moment());
+  const { state, behind } = await replay(log, snapshot, signal);
+  const options = { signal, lane: 'bulk' } as const;
+  const { base } = snapshot;
+  const parts = await statCheckpoint(bucket, found.marker.start, { ref, base }, options);
+  const { identity, tip, control, documentCount } = state;
+  return {
+    worldId: identity.worldId,
+    incarnationId: identity.incarnationId,
+    sequence: tip.sequence,
+    documents: documentCount,
+    epoch: control.epoch,
+    floor: control.floor.at,
+    sealed: control.seal !== null,
+    ...{ checkpoints, behind },
+    ...parts,
+  };
+}
+
+/** The newest checkpoint that can be loaded, or the start. */
+async function loadNewest(
+  bucket: BlobStore,
+  records: Checkpoints,
+  { marker, hash }: ReadMarker,
+  signal: AbortSignal | undefined,
+): Promise<Loaded> {
+  const options = { signal, lane: 'bulk' } as const;
+  const loader = new CheckpointLoader({ bucket, start: marker.start, decodeOldHistory });
+  const skipped: string[] = [];
+  let there = 0;
+  let loaded: Omit<Loaded, 'checkpoints'> | null = null;
+  let newest: WorldFacts['checkpoints']['newest'] = null;
+  for await (const place of records.all(options)) {
+    if (place.sequence <= marker.start.sequence) break;
+    there += 1;
+    if (loaded !== null) continue;
+    try {
+      const record = await records.read(place, options);
+      if (record === null || record.incarnationId !== marker.incarnationId) continue;
+      loaded = { snapshot: await loader.load(record, options), ref: record.root };
+      newest = { ...place, documents: record.documents };
+    } catch (error) {
+      if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
+      skipped.push(checkpointKey(place.sequence, place.epoch));
+    }
+  }
+  const checkpoints = { there, newest, skipped };
+  if (loaded !== null) return { ...loaded, checkpoints };
+  const snapshot = await loader.loadStart(marker, hash, options);
+  return { snapshot, ref: marker.start.root, checkpoints };
+}
+
+async function replay(
+  log: Log,
+  from: Snapshot,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly state: Snapshot; readonly behind: WorldFacts['behind'] }> {
+  let state = from;
+  const behind = { slots: 0, mutations: 0, bytes: 0 };
+  const next = (): Sequence => sequence(state.tip.sequence + 1);
+  const take = ({ slot, hash, bytes }: ReadSlot): Sequence => {
+    state = applySlot(state, slot, hash);
+    behind.slots += 1;
+    behind.mutations += slot.entries.filter(isMutation).length;
+    behind.bytes += bytes.byteLength;
+    return next();
+  };
+  await log.replay(next(), take, { signal, backlog: true, believe: async () => true, next });
+  return { state, behind };
+}
