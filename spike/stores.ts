@@ -65,7 +65,8 @@ export async function runWriters(writing: Writing): Promise<Outcome> {
     const { documents, bodyBytes, seconds } = asked;
     const traffics = worlds.map((world, index) => {
       const keys = root.derive(`keys ${index}`);
-      return new Traffic({ machine, world, keys, failures, overload, documents, bodyBytes });
+      const parts = { machine, world, keys, failures, overload, documents, bodyBytes };
+      return new Traffic({ ...parts, loops: asked.rate === null });
     });
     keeper.start();
     const told = (): string => toldWrites(traffics);

@@ -8,6 +8,7 @@ import type { Machine } from './machine.ts';
 import { Samples } from './measure.ts';
 import type { Overload } from './overload.ts';
 
+/** What a loop waits behind a failure, ms: else it would keep everybody else from their turn. */
 const REFUSED_PAUSE_MS = 1;
 
 /** Failures by code, over all writers of a run. */
@@ -36,6 +37,8 @@ export interface TrafficParts {
   readonly overload: Overload;
   readonly documents: number;
   readonly bodyBytes: number;
+  /** Whether whoever writes sends the next write when this one is answered. */
+  readonly loops: boolean;
 }
 
 export class Traffic {
@@ -83,8 +86,7 @@ export class Traffic {
     } catch (error) {
       overload.failed(error, { dueMs, calledMs, answeredMs: clock.monotonic() });
       failures.note(error);
-      // A writer that is refused at once must not keep everybody else from their turn.
-      await clock.sleep(REFUSED_PAUSE_MS);
+      if (this.#parts.loops) await clock.sleep(REFUSED_PAUSE_MS);
     }
   }
 

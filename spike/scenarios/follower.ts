@@ -27,7 +27,7 @@ export async function runFollower(machine: Machine, asked: SpikeArguments): Prom
   await using world = await openStore(machine, asked, reads);
   try {
     const traffic = new Traffic({
-      ...{ machine, failures, overload, documents, bodyBytes },
+      ...{ machine, failures, overload, documents, bodyBytes, loops: false },
       ...{ world: writer, keys: root.derive('keys 0') },
     });
     const { acknowledged, samples, versions } = traffic;

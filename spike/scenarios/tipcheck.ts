@@ -25,7 +25,7 @@ export async function runTipcheck(machine: Machine, asked: SpikeArguments): Prom
   await using world = await openStore(machine, asked, keeper);
   try {
     const traffic = new Traffic({
-      ...{ machine, world, failures, overload, documents, bodyBytes },
+      ...{ machine, world, failures, overload, documents, bodyBytes, loops: true },
       keys: root,
     });
     await writeAll(machine, traffic, documents);

@@ -31,7 +31,7 @@ async function overloaded(deadlineMs: number): Promise<{
   const world = await clock.run(openWorld('model:memory:', options));
   const overload = new Overload(deadlineMs);
   const failures = new Failures();
-  const parts = { machine, world, failures, overload, documents: 3, bodyBytes: 64 };
+  const parts = { machine, world, failures, overload, documents: 3, bodyBytes: 64, loops: false };
   const traffic = new Traffic({ ...parts, keys: random.derive('keys') });
   const period = periodFrom(machine, 4, 0);
   const write = (dueMs: number): Promise<void> => traffic.write(period, dueMs);
