@@ -1,22 +1,20 @@
 /** The composition root: the only place where all layers meet. */
 
-import {
-  type BlobStore,
-  decorateBucket,
-  type Lanes,
-  openDriver,
-  parseLocation,
-} from '../blob/index.ts';
+import type { BlobStore, CallOptions } from '../blob/index.ts';
+import { Background } from '../checkpoint/background.ts';
 import { Compactor } from '../checkpoint/compactor.ts';
 import { CheckpointLoader } from '../checkpoint/load.ts';
 import { lifeStart } from '../checkpoint/root.ts';
+import { decodeOldHistory } from '../migrate/schema1-versions.ts';
 import { integrityError, StoreError } from './base/errors.ts';
-import { createLimit } from './base/limit.ts';
+import type { Turn } from './base/in-turns.ts';
 import { isUuid } from './base/uuid.ts';
+import { type OpenedBucket, openStack } from './bucket-stack.ts';
 import { Committer } from './commit/committer.ts';
 import { Operations } from './commit/operations.ts';
 import { recall } from './commit/recall.ts';
 import { Turns } from './commit/turns.ts';
+import { type Opening, openEarly } from './early.ts';
 import { assertEmpty, createWorld, type ReadMarker, readMarker } from './genesis.ts';
 import { Checkpoints } from './log/checkpoints.ts';
 import { bucketFailure } from './log/failure.ts';
@@ -33,7 +31,9 @@ import {
 } from './options.ts';
 import { BodyReader } from './snapshot/body-reader.ts';
 import { Follower } from './snapshot/follower.ts';
-import { type LoadParts, load } from './snapshot/load.ts';
+import { type Loaded, type LoadParts, load } from './snapshot/load.ts';
+import { PackedBodies } from './snapshot/packed-bodies.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 import { World, type WorldParts } from './world.ts';
 
 /**
@@ -46,11 +46,30 @@ import { World, type WorldParts } from './world.ts';
  *   `UNSUPPORTED_FORMAT`, `UNAVAILABLE`; RangeError for a location or setting that cannot be read
  */
 export async function openWorld(location: string, options: OpenOptions = {}): Promise<World> {
-  return new World(await openStore(location, options));
+  if (options.early !== true) return new World(await openStore(location, options));
+  const { signal } = options;
+  return atLocation(location, options, async (at) => new World(await openBehind(at, signal)));
 }
 
 /** The parts of a world, for what is built beside its public face. As `openWorld`. */
-export async function openStore(location: string, options: OpenOptions = {}): Promise<WorldParts> {
+export function openStore(location: string, options: OpenOptions = {}): Promise<WorldParts> {
+  return atLocation(location, options, (at) => openReplica(at, { signal: options.signal }));
+}
+
+/** A world that was found. */
+interface Found {
+  readonly opened: OpenedBucket;
+  readonly found: ReadMarker;
+  readonly settings: Settings;
+  readonly components: Components;
+}
+
+/** Finds or makes the world at a location; lets go of the bucket when nothing comes of it. */
+async function atLocation<T>(
+  location: string,
+  options: OpenOptions,
+  build: (at: Found) => Promise<T>,
+): Promise<T> {
   const settings = readSettings(options.settings);
   const components = readComponents(options.components);
   if (options.worldId !== undefined && !isUuid(options.worldId)) {
@@ -58,65 +77,34 @@ export async function openStore(location: string, options: OpenOptions = {}): Pr
   }
   const opened = await openStack(location, settings, components, options.create ?? false);
   try {
-    const marker = await findWorld(opened, components, settings, options);
-    return await openReplica(opened, marker, settings, components, options.signal);
+    const found = await findWorld(opened, components, settings, options);
+    return await build({ opened, found, settings, components });
   } catch (error) {
     await opened.release();
     throw bucketFailure(error);
   }
 }
 
-interface OpenedBucket {
-  /** With every decorator. */
-  readonly bucket: BlobStore;
-  /**
-   * The same bucket without hedging, which would make every refusal of a create look like a lost
-   * answer: for the probe of a new world, and made for it alone.
-   */
-  readonly unhedged: () => BlobStore;
-  readonly release: () => Promise<void>;
-  /** Whether the bucket has been closed, so that no read can be answered any more. */
-  readonly isReleased: () => boolean;
-}
-
-async function openStack(
-  location: string,
-  settings: Settings,
-  { clock, random, observer, bucket: given }: Components,
-  createDirectory: boolean,
-): Promise<OpenedBucket> {
-  const lanes: Lanes = {
-    commit: createLimit(settings.commitLane),
-    read: createLimit(settings.readLane),
-    bulk: createLimit(settings.bulkLane),
-  };
-  const parts = { timing: clock, chance: random, lanes, observer };
-  if (given !== undefined) {
-    const kept = { release: async () => undefined, isReleased: () => false };
-    return { ...stackOn(given, OWN, parts), ...kept };
+/** A replica that answers its first reads while it is loaded; a loaded one when that cannot be. */
+async function openBehind(at: Found, signal?: AbortSignal): Promise<WorldParts | Opening> {
+  const { opened, found, settings, components } = at;
+  const { bucket, release, isReleased } = opened;
+  const { clock, random, checkpoints } = components;
+  const loader = loaderOf(at);
+  const begun = { loader, storeId: random.uuid() };
+  if (checkpoints === null) {
+    const own = { bucket, clock, found, settings, release, isReleased, ...begun };
+    const whole = (ending: AbortSignal, onLoaded: (loaded: Loaded) => void) =>
+      openReplica(at, { ...begun, onLoaded, signal: ending });
+    const opening = await openEarly({ ...own, load: whole }, signal);
+    if (opening !== null) return opening;
   }
-  const where = parseLocation(location);
-  const driver = await openDriver(where, { ...parts, createDirectory });
-  let released = false;
-  const release = (): Promise<void> => {
-    released = true;
-    return driver.close();
-  };
-  return { ...stackOn(driver, where, parts), release, isReleased: () => released };
+  return openReplica(at, { ...begun, signal });
 }
 
-/** A bucket of the caller's own is taken as it is: whatever it hedges or models, it does itself. */
-const OWN = { kind: 'memory', model: false } as const;
-
-function stackOn(
-  driver: BlobStore,
-  where: Parameters<typeof decorateBucket>[1],
-  parts: Parameters<typeof decorateBucket>[2],
-): Pick<OpenedBucket, 'bucket' | 'unhedged'> {
-  return {
-    bucket: decorateBucket(driver, where, parts),
-    unhedged: () => decorateBucket(driver, where, { ...parts, hedge: false }),
-  };
+function loaderOf({ opened: { bucket }, found, components: { clock } }: Found): CheckpointLoader {
+  const { start } = found.marker;
+  return new CheckpointLoader({ bucket, clock, start, decodeOldHistory });
 }
 
 async function findWorld(
@@ -146,14 +134,19 @@ async function findWorld(
   return found;
 }
 
-async function openReplica(
-  { bucket, release, isReleased }: OpenedBucket,
-  found: ReadMarker,
-  settings: Settings,
-  { clock, random, logger, checkpoints: given }: Components,
-  signal: AbortSignal | undefined,
-): Promise<WorldParts> {
-  const loader = new CheckpointLoader({ bucket, clock, start: found.marker.start });
+/** What a replica may be given that was there before it. */
+interface Begun {
+  readonly signal?: AbortSignal | undefined;
+  readonly loader?: CheckpointLoader;
+  readonly storeId?: string;
+  readonly onLoaded?: (loaded: Loaded) => void;
+}
+
+async function openReplica(at: Found, begun: Begun): Promise<WorldParts> {
+  const { opened, found, settings, components } = at;
+  const { bucket, release, isReleased } = opened;
+  const { clock, random, logger, merger, checkpoints: given } = components;
+  const loader = begun.loader ?? loaderOf(at);
   const source = given ?? loader;
   const checkpoints = new Checkpoints(bucket);
   const sightings = new Sightings({ clock, checkpoints });
@@ -162,21 +155,30 @@ async function openReplica(
   const start = startReader(bucket, found, loader);
   const loading: LoadParts = { clock, logger, moment, log, checkpoints, start, source };
   const operations = new Operations(clock);
-  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, source);
-  const storeId = random.uuid();
+  const newest = (options: CallOptions): Promise<Snapshot> => follower.atTip(options);
+  const packs = new PackedBodies({ source, checkpoints, logger, newest });
+  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, { packs, newest });
+  const storeId = begun.storeId ?? random.uuid();
   const turns = new Turns(storeId, () => random.number(), clock.monotonic());
+  const { compact, readOnly } = settings;
+  const inBackground = { clock, random, logger, storeId, writes: !readOnly };
+  const background = compact ? new Background(inBackground) : null;
+  const loaded = await load(loading, { signal: begun.signal });
+  begun.onLoaded?.(loaded);
+  background?.checkpoint(loaded.snapshot.base.sequence);
   const follower = new Follower(
     {
       log,
       sightings,
       load: (known) => load(loading, { known }),
-      onSlot: ({ slot }, how) => {
-        operations.note(slot);
+      onSlot: (read, how) => {
+        operations.note(read.slot);
+        background?.note(read);
         // A store in a slot that was loaded may be gone for long: it is nobody's rival now.
-        if (how === 'live') turns.saw(slot.store, clock.monotonic());
+        if (how === 'live') turns.saw(read.slot.store, clock.monotonic());
       },
     },
-    await load(loading, { signal }),
+    loaded,
   );
   const shared = { clock, random, follower, sightings, bodies, operations, storeId };
   const committer = new Committer(
@@ -193,12 +195,26 @@ async function openReplica(
   );
   const life = lifeStart(found.marker.start);
   const compactor = new Compactor({
-    ...{ bucket, clock, random, logger, log, checkpoints, loader, life, start },
+    ...{ bucket, clock, random, logger, log, checkpoints, loader, merger, life, start },
+    startRoot: found.marker.start.root,
     atTip: (options) => follower.atTip(options),
-    onCheckpoint: (checkpoint) => follower.rest(checkpoint),
+    onCheckpoint: async (checkpoint, limits) => {
+      await follower.rest(checkpoint.base, turnOf(clock, limits.signal));
+      background?.checkpoint(checkpoint.tip.sequence);
+    },
   });
+  background?.start(compactor);
   const { deadlineMs: lifeMs, freshMs } = settings;
-  return { ...shared, committer, compactor, settings, lifeMs, freshMs, release, isReleased };
+  const parts = { ...shared, committer, compactor, background, settings };
+  return { ...parts, lifeMs, freshMs, release, isReleased };
+}
+
+/** A turn of others between two steps of what may be ended. */
+function turnOf(clock: Components['clock'], signal: AbortSignal | undefined): Turn {
+  return async () => {
+    signal?.throwIfAborted();
+    await clock.turn?.();
+  };
 }
 
 /**

@@ -16,8 +16,18 @@ import {
 } from './snapshot/reader.ts';
 import type { ListEntry } from './snapshot/state.ts';
 
+/** Reads of single documents while a world is still being loaded. */
+export interface EarlyReads {
+  /**
+   * A reader of the state of now. null, at once or later: only the whole state tells.
+   * @param path what will be read first
+   * @throws StoreError `UNAVAILABLE`, `LOCATION`
+   */
+  reader(path: string): Promise<StateReader | null> | null;
+}
+
 export interface ViewParts {
-  readonly follower: Follower;
+  readonly follower: Pick<Follower, 'atTip' | 'within'>;
   readonly bodies: BodySource;
   readonly clock: Clock;
   /** How long a view may be read, ms. */
@@ -26,6 +36,10 @@ export interface ViewParts {
   readonly freshMs: number;
   /** Whether the bucket has been closed with the world. */
   readonly isReleased: () => boolean;
+  /** Answers what it can while the world is being loaded. */
+  readonly early?: EarlyReads | undefined;
+  /** When the world was loaded, ms on the monotonic clock; before that the time of now. */
+  readonly loadedAt?: (() => number) | undefined;
 }
 
 /**
@@ -34,12 +48,14 @@ export interface ViewParts {
  * of one `head`, two when nothing was written or read for 10 s. `listEntries` and `lookupHash` may
  * choose a state confirmed current within the last second. Every method rejects with `VIEW_CLOSED`
  * after `close`, with `VIEW_EXPIRED` after its life, and with `UNAVAILABLE` when the state has not
- * been chosen within its `deadlineMs`, whoever else waits for it.
+ * been chosen within its `deadlineMs`, whoever else waits for it. While its world is being loaded, a
+ * view waits for that before anything but `get` and `stat` of current versions; its life begins
+ * behind it.
  */
 export class View implements StateReader, AsyncDisposable {
   readonly #parts: ViewParts;
   readonly #openedAt: number;
-  #reader: Promise<SnapshotReader> | null = null;
+  #reader: Promise<StateReader> | null = null;
   #closed = false;
 
   constructor(parts: ViewParts) {
@@ -49,16 +65,16 @@ export class View implements StateReader, AsyncDisposable {
 
   async get(path: string, options: GetOptions = {}): Promise<Document> {
     const began = this.#parts.clock.monotonic();
-    const reader = await this.#exact(options);
+    const reader = await this.#exact(options, path);
     return reader.get(path, rest(options, this.#parts.clock.monotonic() - began));
   }
 
   async stat(path: string, options: CallOptions = {}): Promise<DocumentInfo> {
-    return (await this.#exact(options)).stat(path, options);
+    return (await this.#exact(options, path)).stat(path, options);
   }
 
   async isDir(path: string, options: CallOptions = {}): Promise<boolean> {
-    return (await this.#exact(options)).isDir(path);
+    return (await this.#exact(options)).isDir(path, options);
   }
 
   async versions(path: string, options: CallOptions = {}): Promise<readonly VersionInfo[]> {
@@ -77,7 +93,7 @@ export class View implements StateReader, AsyncDisposable {
   }
 
   async lookupHash(bodyHash: string, options: CallOptions = {}): Promise<string> {
-    return (await this.#fresh(options)).lookupHash(bodyHash);
+    return (await this.#fresh(options)).lookupHash(bodyHash, options);
   }
 
   /** Refuses every read from now on. Idempotent. */
@@ -90,33 +106,38 @@ export class View implements StateReader, AsyncDisposable {
     return this.close();
   }
 
-  #exact(options: CallOptions): Promise<SnapshotReader> {
-    return this.#choose(options, () => this.#parts.follower.atTip());
+  /** @param path of a document that is read first: the only thing that may be told early */
+  #exact(options: CallOptions, path?: string): Promise<StateReader> {
+    return this.#choose(options, () => {
+      const early = path === undefined ? null : (this.#parts.early?.reader(path) ?? null);
+      const whole = () => this.#readerOf(this.#parts.follower.atTip());
+      return early === null ? whole() : early.then((reader) => reader ?? whole());
+    });
   }
 
-  #fresh(options: CallOptions): Promise<SnapshotReader> {
+  #fresh(options: CallOptions): Promise<StateReader> {
     const { follower, freshMs } = this.#parts;
-    return this.#choose(options, () => follower.within(freshMs));
+    return this.#choose(options, () => this.#readerOf(follower.within(freshMs)));
+  }
+
+  #readerOf(snapshot: ReturnType<Follower['atTip']>): Promise<StateReader> {
+    return snapshot.then((chosen) => new SnapshotReader(chosen, this.#parts.bodies));
   }
 
   /**
    * Reads that are made at once share the choice, so it hears to none of their signals alone, and
    * each waits for it no longer than its own time.
    */
-  async #choose(
-    options: CallOptions,
-    snapshot: () => ReturnType<Follower['atTip']>,
-  ): Promise<SnapshotReader> {
+  async #choose(options: CallOptions, choose: () => Promise<StateReader>): Promise<StateReader> {
     this.#check();
     options.signal?.throwIfAborted();
-    const choice = this.#reader ?? this.#start(snapshot);
+    const choice = this.#reader ?? this.#start(choose());
     const chosen = await inTime(this.#parts.clock, choice, options);
     this.#check();
     return chosen;
   }
 
-  #start(snapshot: () => ReturnType<Follower['atTip']>): Promise<SnapshotReader> {
-    const reader = snapshot().then((chosen) => new SnapshotReader(chosen, this.#parts.bodies));
+  #start(reader: Promise<StateReader>): Promise<StateReader> {
     this.#reader = reader;
     // A failed choice is none: the next read may choose again.
     reader.catch(() => {
@@ -128,7 +149,8 @@ export class View implements StateReader, AsyncDisposable {
   #check(): void {
     if (this.#parts.isReleased()) throw releasedError();
     if (this.#closed) throw new StoreError('VIEW_CLOSED', 'the view is closed; open another');
-    if (this.#parts.clock.monotonic() - this.#openedAt > this.#parts.lifeMs) {
+    const from = Math.max(this.#openedAt, this.#parts.loadedAt?.() ?? 0);
+    if (this.#parts.clock.monotonic() - from > this.#parts.lifeMs) {
       // Whoever keeps an expired view must not keep its state (I17).
       this.#reader = null;
       throw new StoreError(

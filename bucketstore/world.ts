@@ -1,11 +1,11 @@
 /** A world as one store sees it: one short method for each thing that can be asked of it. */
 import type { CallOptions } from '../blob/index.ts';
+import type { Background } from '../checkpoint/background.ts';
 import type { Compacted, Compactor } from '../checkpoint/compactor.ts';
 import { StoreError } from './base/errors.ts';
-import { inTime } from './base/in-time.ts';
+import { inTime, rest } from './base/in-time.ts';
 import type { Random } from './base/random.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
-import { isUuid, uuidOf } from './base/uuid.ts';
 import type { Committer } from './commit/committer.ts';
 import {
   type AppendRequest,
@@ -21,6 +21,7 @@ import {
 import type { Operations } from './commit/operations.ts';
 import { recall } from './commit/recall.ts';
 import type { ArchiveResult, MutationResult, WriteResult } from './commit/result.ts';
+import type { Opening } from './early.ts';
 import { type LogEntry, readEntries } from './entries.ts';
 import { isMutation } from './log/entry-rules.ts';
 import { GROUP_ENTRIES_MAX } from './log/records.ts';
@@ -30,10 +31,13 @@ import type { BodyReader } from './snapshot/body-reader.ts';
 import type { Follower } from './snapshot/follower.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import { releasedError, View, type ViewParts } from './view.ts';
+import { asWrite, operationId, type WriteOptions } from './write-options.ts';
 
 export interface WorldParts extends ViewParts {
   readonly committer: Committer;
   readonly compactor: Compactor;
+  /** null: nothing is compacted but by `compact`. */
+  readonly background: Background | null;
   readonly operations: Operations;
   readonly follower: Follower;
   readonly sightings: Sightings;
@@ -43,17 +47,6 @@ export interface WorldParts extends ViewParts {
   readonly settings: Settings;
   /** Releases what `openWorld` opened. */
   readonly release: () => Promise<void>;
-}
-
-export interface WriteOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** How long to wait for an answer, ms. Default the store's `deadlineMs`. */
-  readonly deadlineMs?: number | undefined;
-  /**
-   * What the request is known by when it is sent again: a UUID, or a caller and its own key. A
-   * repeat gets the first answer. Default a random UUID.
-   */
-  readonly op?: string | { readonly principal: string; readonly key: string } | undefined;
 }
 
 export interface WorldStat {
@@ -69,19 +62,44 @@ export interface WorldStat {
 }
 
 export class World implements AsyncDisposable {
-  readonly #parts: WorldParts;
+  /** null while it is being loaded. */
+  #whole: WorldParts | null = null;
+  /** null when it has been loaded. */
+  #opening: Opening | null = null;
 
-  constructor(parts: WorldParts) {
-    this.#parts = parts;
+  constructor(parts: WorldParts | Opening) {
+    if (!('loading' in parts)) {
+      this.#whole = parts;
+      return;
+    }
+    this.#opening = parts;
+    const load = (whole: WorldParts): void => {
+      this.#whole = whole;
+      this.#opening = null;
+    };
+    parts.loading.then(load, () => undefined);
+  }
+
+  get #parts(): WorldParts {
+    if (this.#whole === null) throw new TypeError('the world has not been loaded');
+    return this.#whole;
   }
 
   get worldId(): string {
-    return this.#parts.follower.snapshot.identity.worldId;
+    return this.#opening?.worldId ?? this.#parts.follower.snapshot.identity.worldId;
   }
 
   /** The random ID of this store, in every slot it creates. */
   get storeId(): string {
-    return this.#parts.storeId;
+    return (this.#opening ?? this.#parts).storeId;
+  }
+
+  /**
+   * Resolves when all of the world is in memory: at once but for one that was opened `early`.
+   * @throws StoreError what `openWorld` would have thrown without `early`; the signal's reason
+   */
+  async loaded(options: Pick<CallOptions, 'signal'> = {}): Promise<void> {
+    await this.#ready(options);
   }
 
   /**
@@ -133,8 +151,8 @@ export class World implements AsyncDisposable {
     after: number,
     options: CallOptions = {},
   ): Promise<readonly MutationResult[] | null> {
-    const { follower, operations } = this.#parts;
     await this.#atTip(options);
+    const { follower, operations } = this.#parts;
     const known = operations.find(op);
     // Taken after the place is known, so that it holds the place.
     const snapshot = follower.snapshot;
@@ -161,7 +179,7 @@ export class World implements AsyncDisposable {
 
   /** The reads of one request. No request by itself. */
   view(): View {
-    return new View(this.#parts);
+    return new View(this.#opening ?? this.#parts);
   }
 
   /** What the world is now: one `head`. */
@@ -184,10 +202,13 @@ export class World implements AsyncDisposable {
    * Makes checkpoints up to the tip of now, so that a store that opens the world replays less and
    * this one holds less in memory. One `create` for each new object, one `get` for each slot behind
    * the newest checkpoint and for each table that is merged, one `head` for each object named.
-   * Safe beside any number of stores and compactors.
-   * @throws StoreError `INTEGRITY` naming what is damaged; `READ_ONLY`, `UNAVAILABLE`, `LOCATION`
+   * Safe beside any number of stores and compactors; waits for one that is under way in this store.
+   * With the setting `compact` this happens by itself when it is worth it.
+   * @throws StoreError `INTEGRITY` naming what is damaged; `READ_ONLY`, `UNAVAILABLE`, `LOCATION`;
+   *   `CLOSED` when the world is closed meanwhile
    */
   async compact(options: Pick<CallOptions, 'signal'> = {}): Promise<Compacted> {
+    await this.#ready(options);
     if (this.#parts.settings.readOnly) throw readOnlyError();
     if (this.#parts.isReleased()) throw releasedError();
     return this.#parts.compactor.compact(options);
@@ -199,17 +220,22 @@ export class World implements AsyncDisposable {
    * @throws StoreError `RESYNC` below the floor, naming the oldest and the newest sequence
    */
   async *entries(from: number, options: CallOptions = {}): AsyncGenerator<LogEntry> {
-    yield* readEntries(this.#parts.follower, await this.#atTip(options), from, options);
+    const snapshot = await this.#atTip(options);
+    yield* readEntries(this.#parts.follower, snapshot, from, options);
   }
 
   /**
-   * Takes no further write, commits what waits, answers the rest, and lets go of the bucket: reads
-   * are `CLOSED` from then on, but for a bucket that was handed in, which stays open. Waits
-   * `drainMs` at most. Idempotent.
+   * Takes no further write, commits what waits, answers the rest, ends a load or a compaction that
+   * is under way, and lets go of the bucket: reads are `CLOSED` from then on, but for a bucket that
+   * was handed in, which stays open. Waits `drainMs` at most. Idempotent.
    */
-  async close({ drainMs = this.#parts.settings.deadlineMs }: CloseOptions = {}): Promise<void> {
-    await this.#parts.committer.close(drainMs);
-    await this.#parts.release();
+  async close({ drainMs }: CloseOptions = {}): Promise<void> {
+    await this.#opening?.stop();
+    if (this.#whole === null) return;
+    const { committer, background, compactor, release, settings } = this.#whole;
+    const drained = committer.close(drainMs ?? settings.deadlineMs);
+    await Promise.all([drained, background?.close(), compactor.close()]);
+    await release();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -218,10 +244,21 @@ export class World implements AsyncDisposable {
 
   /** Looks no longer than the call's own time, whoever else waits for that look. */
   async #atTip(options: CallOptions): Promise<Snapshot> {
+    const call = await this.#ready(options);
     const { clock, follower } = this.#parts;
     options.signal?.throwIfAborted();
     if (this.#parts.isReleased()) throw releasedError();
-    return inTime(clock, follower.atTip(), options);
+    return inTime(clock, follower.atTip(), call);
+  }
+
+  /** Waits until all is loaded. @returns the call, with what is left of its time */
+  async #ready<O extends CallOptions>(options: O): Promise<O> {
+    if (this.#opening === null) return options;
+    const { clock, loading, isReleased } = this.#opening;
+    if (isReleased()) throw releasedError();
+    const began = clock.monotonic();
+    await inTime(clock, loading, options);
+    return rest(options, clock.monotonic() - began);
   }
 
   async #one(parse: (op: string) => Mutation, options: WriteOptions): Promise<MutationResult> {
@@ -231,13 +268,16 @@ export class World implements AsyncDisposable {
   }
 
   /** @param parse the mutations, with the first one's operation */
-  #submit(
+  async #submit(
     parse: (op: string) => readonly Mutation[],
-    options: WriteOptions,
+    asked: WriteOptions,
   ): Promise<readonly MutationResult[]> {
+    const options = this.#opening === null ? asked : await this.#ready(asked);
     const { settings, committer } = this.#parts;
     if (settings.readOnly) throw readOnlyError();
-    const mutations = parse(operationId(options.op, this.#parts.random));
+    const op = operationId(options.op, this.#parts.random);
+    committer.assertRoom(op);
+    const mutations = parse(op);
     const { signal, deadlineMs = settings.deadlineMs } = options;
     if (!(deadlineMs >= 1 && deadlineMs <= DEADLINE_MS_MAX)) {
       throw new RangeError(`deadlineMs is 1 to ${DEADLINE_MS_MAX}, got ${deadlineMs}`);
@@ -255,24 +295,6 @@ function readOnlyError(): StoreError {
   return new StoreError('READ_ONLY', 'not committed: this store was opened for reading only');
 }
 
-function operationId(op: WriteOptions['op'], random: Random): string {
-  if (op === undefined) return random.uuid();
-  if (typeof op === 'object') return uuidOf(JSON.stringify([op.principal, op.key]));
-  if (!isUuid(op)) throw new TypeError(`op is a lower-case UUID, got ${JSON.stringify(op)}`);
-  return op;
-}
-
 function tooOld({ control }: Snapshot): StoreError {
   return new StoreError('TOO_OLD', `the log is kept from ${control.floor.at} on`);
-}
-
-function asWrite(result: MutationResult): WriteResult {
-  // Only an operation ID used for two different things gets here.
-  if (!('pruned' in result)) {
-    throw new StoreError(
-      'REJECTED',
-      `operation ${result.op} is an archive that was committed before`,
-    );
-  }
-  return result;
 }

@@ -5,12 +5,15 @@ import type { CheckpointCache } from './checkpoint-cache.ts';
 import type { ObjectReader } from './objects.ts';
 import { findPack, type PackRef, packKey } from './pack.ts';
 import type { PackDirectory } from './pack-directory.ts';
-import type { Root } from './root.ts';
+import { type Root, type RootRef, rootKey } from './root.ts';
 
 /** Roots whose packs are looked into: as many as checkpoints are kept. */
 const ROOTS_MAX = 3;
 
-type Packs = Pick<Root, 'sequence' | 'packs'>;
+interface Packs extends Pick<Root, 'sequence' | 'packs'> {
+  /** The root's. */
+  readonly key: string;
+}
 
 export class PackReader {
   readonly #objects: ObjectReader;
@@ -24,10 +27,17 @@ export class PackReader {
   }
 
   /** From now on its packs are looked into, unless three newer ones are known. */
-  know({ sequence, packs }: Packs): void {
+  know(ref: RootRef, { sequence, packs }: Pick<Root, 'sequence' | 'packs'>): void {
     const others = this.#roots.filter((root) => root.sequence !== sequence);
-    const all = [{ sequence, packs }, ...others].sort((a, b) => b.sequence - a.sequence);
+    const known = { key: rootKey(ref), sequence, packs };
+    const all = [known, ...others].sort((a, b) => b.sequence - a.sequence);
     this.#roots = all.slice(0, ROOTS_MAX);
+  }
+
+  /** Whether `read` looks into its packs. */
+  knows(ref: RootRef): boolean {
+    const key = rootKey(ref);
+    return this.#roots.some((root) => root.key === key);
   }
 
   /**
@@ -40,13 +50,34 @@ export class PackReader {
   async read(at: Sequence, storedHash: string, options: CallOptions): Promise<Uint8Array | null> {
     const asked = new Set<string>();
     for (const { packs } of this.#roots) {
-      const ref = findPack(packs, at);
-      if (ref === undefined || asked.has(packKey(ref))) continue;
-      asked.add(packKey(ref));
-      const bytes = await this.#readFrom(ref, at, storedHash, options);
+      const bytes = await this.#readOf(packs, at, storedHash, options, asked);
       if (bytes !== null) return bytes;
     }
     return null;
+  }
+
+  /** As `read`, of one root, whether it is known or not. */
+  readOf(
+    { packs }: Pick<Root, 'packs'>,
+    at: Sequence,
+    storedHash: string,
+    options: CallOptions,
+  ): Promise<Uint8Array | null> {
+    return this.#readOf(packs, at, storedHash, options, new Set());
+  }
+
+  /** @param asked packs that have been looked into */
+  async #readOf(
+    packs: readonly PackRef[],
+    at: Sequence,
+    storedHash: string,
+    options: CallOptions,
+    asked: Set<string>,
+  ): Promise<Uint8Array | null> {
+    const ref = findPack(packs, at);
+    if (ref === undefined || asked.has(packKey(ref))) return null;
+    asked.add(packKey(ref));
+    return this.#readFrom(ref, at, storedHash, options);
   }
 
   async #readFrom(

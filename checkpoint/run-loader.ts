@@ -5,9 +5,9 @@
 import type { CallOptions } from '../blob/index.ts';
 import { assert } from '../bucketstore/base/assert.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
+import { inTurns, type Turn } from '../bucketstore/base/in-turns.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
 import { readColumns, type SegmentColumns } from './columns-reader.ts';
-import { inTurns, type Turn } from './in-turns.ts';
 import type { ObjectReader } from './objects.ts';
 import { PathFilter } from './path-filter.ts';
 import { ResidentBuilder } from './resident-builder.ts';
@@ -16,6 +16,15 @@ import type { Root, RunRef } from './root.ts';
 import { type RunKind, type RunManifest, runKey } from './run-manifest.ts';
 import { type DataRange, type TableRanges, type TableRef, tableKey } from './table-directory.ts';
 import type { RecordRun } from './version-reader.ts';
+
+/** The manifests of one root's runs, each row in the order of the intervals. */
+export interface OpenedManifests {
+  readonly runs: readonly RecordRun[];
+  readonly records: readonly RecordRun[];
+}
+
+/** How many of the objects that hold columns have been read. */
+export type TellRead = (read: number, of: number) => void;
 
 /** The runs of one root, each row in the order of the intervals. */
 export interface LoadedRuns {
@@ -54,12 +63,10 @@ export class RunLoader {
   }
 
   /**
-   * The runs of a root. One `get` for each manifest and two for each segment, 16 at a time; none
-   * for what is kept.
-   * @throws StoreError `INTEGRITY` naming what is missing or damaged, `UNSUPPORTED_FORMAT`,
-   *   `UNAVAILABLE`, `LOCATION`; the signal's reason
+   * The manifests of a root. One `get` for each, 16 at a time in each row; none for what is kept.
+   * @throws StoreError as `load`
    */
-  async load(root: Root, options: CallOptions): Promise<LoadedRuns> {
+  async open(root: Root, options: CallOptions): Promise<OpenedManifests> {
     const [manifests, records] = await Promise.all([
       this.#manifests('run', root.runs, options),
       this.#manifests('records', root.records, options),
@@ -69,7 +76,21 @@ export class RunLoader {
       const { entries } = base.manifest;
       throw integrityError(base.key, `entries: ${entries}, the root says ${root.base.documents}`);
     }
-    return { runs: await this.#columns(manifests, options), records };
+    return { runs: manifests, records };
+  }
+
+  /**
+   * The runs of manifests, with their columns. Two `get`s for each segment, 16 at a time, in the
+   * lane of bulk reads; none for what is kept.
+   * @throws StoreError `INTEGRITY` naming what is missing or damaged, `UNSUPPORTED_FORMAT`,
+   *   `UNAVAILABLE`, `LOCATION`; the signal's reason
+   */
+  async load(
+    { runs, records }: OpenedManifests,
+    options: CallOptions,
+    tell: TellRead,
+  ): Promise<LoadedRuns> {
+    return { runs: await this.#columns(runs, { ...options, lane: 'bulk' }, tell), records };
   }
 
   async #manifests(
@@ -89,7 +110,11 @@ export class RunLoader {
   }
 
   /** One stream of the segments of all runs: most runs have but one. */
-  async #columns(manifests: readonly RecordRun[], options: CallOptions): Promise<ResidentRun[]> {
+  async #columns(
+    manifests: readonly RecordRun[],
+    options: CallOptions,
+    tell: TellRead,
+  ): Promise<ResidentRun[]> {
     const loaded = new Map<string, ResidentRun>();
     const segments: { readonly run: Loading; readonly ref: TableRef }[] = [];
     for (const { key, manifest } of manifests) {
@@ -106,7 +131,10 @@ export class RunLoader {
     const read = async ({ run, ref }: (typeof segments)[number]) => {
       return { run, columns: await this.#segment(ref, options) };
     };
+    let done = 0;
+    if (segments.length > 0) tell(done, segments.length);
     for await (const { run, columns } of readAhead(segments, READ_AHEAD, read)) {
+      tell(++done, segments.length);
       run.builder.append(columns());
       run.missing -= 1;
       if (run.missing === 0) loaded.set(run.key, await this.#resident(run));

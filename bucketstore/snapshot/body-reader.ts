@@ -1,11 +1,11 @@
 /** Fetches stored versions by their records, verified, through a bounded cache. */
 import type { BlobStore, CallOptions } from '../../blob/index.ts';
 import { sha256Hex } from '../base/digest.ts';
-import { integrityError } from '../base/errors.ts';
+import { integrityError, StoreError } from '../base/errors.ts';
 import { Lru } from '../base/lru.ts';
+import type { Sequence } from '../base/sequence.ts';
 import { bucketFailure } from '../log/failure.ts';
 import { blobKey, LOG_PREFIX, slotKey } from '../log/names.ts';
-import type { CheckpointSource } from './load.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { VersionRecord } from './state.ts';
 
@@ -18,36 +18,61 @@ interface Place {
   readonly range?: readonly [number, number];
 }
 
-type PackedSource = Pick<CheckpointSource, 'readPacked'>;
+/** Where inlined versions are whose slots are gone. */
+export interface PackedSource {
+  /** The stored version of an inlined entry, verified; null when no pack holds it. */
+  readPacked(at: Sequence, storedHash: string, options: CallOptions): Promise<Uint8Array | null>;
+}
+
+/** What a state says of where stored versions lie. */
+export type SlotPlaces = Pick<Snapshot, 'slotOf'>;
+
+export interface BodyOptions extends CallOptions {
+  /**
+   * The document that the version is of: then one that is nowhere is looked up in the newest state,
+   * which may not retain it any more. Default: whoever asks is sure that it is retained.
+   */
+  readonly path?: string | undefined;
+}
 
 /** Where stored versions come from. */
 export interface BodySource {
-  /** The stored version of a record, verified; not to be changed. @throws StoreError `INTEGRITY` */
-  read(snapshot: Snapshot, record: VersionRecord, options?: CallOptions): Promise<Uint8Array>;
-  /** What lies in its place, whatever it is. @throws StoreError `INTEGRITY` when nothing does */
+  /**
+   * The stored version of a record, verified; not to be changed.
+   * @throws StoreError `INTEGRITY` when it is nowhere, or not what its record says; `VIEW_EXPIRED`
+   *   when it is nowhere because it is retained no more
+   */
+  read(state: SlotPlaces, record: VersionRecord, options?: BodyOptions): Promise<Uint8Array>;
+  /** What lies in its place, whatever it is. @throws StoreError as `read` when nothing does */
   readUnverified(
-    snapshot: Snapshot,
+    state: SlotPlaces,
     record: VersionRecord,
-    options?: CallOptions,
+    options?: BodyOptions,
   ): Promise<Uint8Array>;
+}
+
+export interface BodyParts {
+  /** Where inlined versions are whose slots are collected. Default nowhere. */
+  readonly packs?: PackedSource | null | undefined;
+  /** The state of now. Without it every version that is nowhere is one that should be there. */
+  readonly newest?: ((options: CallOptions) => Promise<Snapshot>) | undefined;
 }
 
 export class BodyReader implements BodySource {
   readonly #bucket: BlobStore;
   readonly #cache: Lru<string, Uint8Array>;
   readonly #packs: PackedSource | null;
+  readonly #newest: BodyParts['newest'];
 
-  /**
-   * @param cacheBytes bound of the cache in bytes; 0 keeps nothing
-   * @param packs where inlined versions are whose slots are collected
-   */
+  /** @param cacheBytes bound of the cache in bytes; 0 keeps nothing */
   constructor(
     bucket: BlobStore,
     cacheBytes: number = BODY_CACHE_BYTES,
-    packs: PackedSource | null = null,
+    { packs, newest }: BodyParts = {},
   ) {
     this.#bucket = bucket;
-    this.#packs = packs;
+    this.#packs = packs ?? null;
+    this.#newest = newest;
     this.#cache = new Lru(cacheBytes, (bytes) => bytes.byteLength);
   }
 
@@ -63,23 +88,23 @@ export class BodyReader implements BodySource {
 
   /**
    * The stored version of a record. No request when it is cached, else one `get`, of a range when
-   * it is inlined in a slot. The bytes must not be changed: they are shared.
+   * it is inlined in a slot; more when its slot is gone. The bytes must not be changed: they are
+   * shared.
    * @throws StoreError `INTEGRITY` naming the object when it is missing or other bytes;
-   * `UNAVAILABLE`,
-   *   `LOCATION`
+   *   `VIEW_EXPIRED` when the version is retained no more; `UNAVAILABLE`, `LOCATION`
    */
   async read(
-    snapshot: Snapshot,
+    state: SlotPlaces,
     record: VersionRecord,
-    options: CallOptions = {},
+    { path, ...call }: BodyOptions = {},
   ): Promise<Uint8Array> {
     const cached = this.#cache.get(record.storedHash);
     if (cached !== undefined) return cached;
-    const place = placeOf(snapshot, record);
-    const lying = place === null ? null : await this.#get(place, options);
+    const place = placeOf(state, record);
+    const lying = place === null ? null : await this.#get(place, call);
     // The slot's name may be another's by now: then the version is in a pack.
-    const bytes = isVersion(lying, record) ? lying : await this.#packed(record, options);
-    if (bytes === null) throw absent(place, lying, record);
+    const bytes = isVersion(lying, record) ? lying : await this.#packed(record, call);
+    if (bytes === null) throw await this.#absent(absent(place, lying, record), path, record, call);
     if (!isVersion(bytes, record)) {
       throw integrityError(keyOf(place), `does not hold stored version ${record.storedHash}`);
     }
@@ -90,18 +115,35 @@ export class BodyReader implements BodySource {
   /**
    * What the bucket holds in the place of a stored version, whatever it is: for checks that say
    * what is wrong with it. One request, never cached.
-   * @throws StoreError `INTEGRITY` when the object is missing
+   * @throws StoreError as `read` when the object is missing
    */
   async readUnverified(
-    snapshot: Snapshot,
+    state: SlotPlaces,
     record: VersionRecord,
-    options: CallOptions = {},
+    { path, ...call }: BodyOptions = {},
   ): Promise<Uint8Array> {
-    const place = placeOf(snapshot, record);
-    const lying = place === null ? null : await this.#get(place, options);
-    const bytes = lying ?? (await this.#packed(record, options));
-    if (bytes === null) throw absent(place, lying, record);
+    const place = placeOf(state, record);
+    const lying = place === null ? null : await this.#get(place, call);
+    const bytes = lying ?? (await this.#packed(record, call));
+    if (bytes === null) throw await this.#absent(absent(place, lying, record), path, record, call);
     return bytes;
+  }
+
+  /** What it means that a version is nowhere: only one that is still retained should be there. */
+  async #absent(
+    error: Error,
+    path: string | undefined,
+    { version }: VersionRecord,
+    options: CallOptions,
+  ): Promise<Error> {
+    if (path === undefined || this.#newest === undefined) return error;
+    const head = (await this.#newest(options)).head(path);
+    if (head !== undefined && head.first <= version && version <= head.version) return error;
+    return new StoreError(
+      'VIEW_EXPIRED',
+      `version ${version} of ${path} is retained no more; open another view`,
+      { details: { path }, cause: error },
+    );
   }
 
   async #get(place: Place, options: CallOptions): Promise<Uint8Array | null> {
@@ -139,10 +181,10 @@ function keyOf(place: Place | null): string {
 }
 
 /** null: in no slot that this state was replayed from. */
-function placeOf(snapshot: Snapshot, record: VersionRecord): Place | null {
+function placeOf(state: SlotPlaces, record: VersionRecord): Place | null {
   const { at, storedHash } = record;
   if ('epoch' in at) return { key: blobKey(at.epoch, storedHash) };
-  const slot = snapshot.slotOf(at.seq);
+  const slot = state.slotOf(at.seq);
   const inlined = slot?.inlined.find(({ sequence }) => sequence === at.seq);
   if (slot === undefined || inlined === undefined) return null;
   const { offset, length } = inlined;

@@ -31,8 +31,22 @@ export interface CheckpointSource {
    * @throws StoreError `INTEGRITY` when it does not verify; the next older one is tried then
    */
   load(record: CheckpointRecord, options: CallOptions): Promise<Snapshot>;
-  /** The stored version of an inlined entry whose slot is gone, or null when no pack holds it. */
+  /**
+   * The stored version of an inlined entry whose slot is gone, or null when no pack of a checkpoint
+   * that is known here holds it.
+   */
   readPacked(at: Sequence, storedHash: string, options: CallOptions): Promise<Uint8Array | null>;
+  /**
+   * The same out of the packs of a checkpoint that may not be known; no other part of it is read.
+   * null also for one of which `readPacked` has told already.
+   * @throws StoreError `INTEGRITY` when what names its packs does not verify
+   */
+  readPackedAt(
+    record: CheckpointRecord,
+    at: Sequence,
+    storedHash: string,
+    options: CallOptions,
+  ): Promise<Uint8Array | null>;
 }
 
 export interface LoadParts {
@@ -55,6 +69,12 @@ export interface LoadOptions {
 
 export interface Loaded {
   readonly snapshot: Snapshot;
+  /** What it was replayed from. */
+  readonly base: {
+    readonly snapshot: Snapshot;
+    /** null: the start. */
+    readonly place: CheckpointPlace | null;
+  };
   /** The look that found the next name missing. */
   readonly missing: Missing;
   /**
@@ -65,7 +85,10 @@ export interface Loaded {
 }
 
 /** A slot that entered a state. */
-export type EnteredSlot = Pick<ReadSlot, 'slot' | 'hash'>;
+export interface EnteredSlot extends Pick<ReadSlot, 'slot' | 'hash'> {
+  /** Of the object, bytes. */
+  readonly size: number;
+}
 
 const ATTEMPTS_MAX = 40;
 /** Between attempts, ms: what made one fail is another's work under way. */
@@ -113,9 +136,9 @@ async function tryLoad(
   let { snapshot } = base;
   const recent = new RecentSlots<EnteredSlot>();
   const next = (): Sequence => sequence(snapshot.tip.sequence + 1);
-  const take = ({ slot, hash }: ReadSlot): Sequence => {
+  const take = ({ slot, hash, bytes }: ReadSlot): Sequence => {
     snapshot = applySlot(snapshot, slot, hash);
-    recent.add({ slot, hash });
+    recent.add({ slot, hash, size: bytes.byteLength });
     return next();
   };
   // What the names say is judged at the end, all of it at once.
@@ -145,12 +168,17 @@ async function tryLoad(
   const before = await readRetained(parts, tip, range, options);
   const unpacked = before.filter(({ slot }) => slot.last > packedThrough);
   const entered = before.filter(({ slot }) => slot.last > (options.known ?? 0));
-  const whole = unpacked.length === 0 ? snapshot : withSlots(snapshot, unpacked);
-  return { snapshot: whole, missing, slots: [...entered, ...recent.take()] };
+  return {
+    snapshot: withSlots(snapshot, unpacked),
+    base: { snapshot: withSlots(base.snapshot, unpacked), place: base.place },
+    missing,
+    slots: [...entered, ...recent.take()],
+  };
 }
 
 /** A state that also knows where slots before its checkpoint hold what is in no pack yet. */
 function withSlots(state: Snapshot, slots: readonly EnteredSlot[]): Snapshot {
+  if (slots.length === 0) return state;
   const draft = new SnapshotDraft(state);
   for (const { slot } of slots) draft.noteSlot(slot);
   return draft.freeze();

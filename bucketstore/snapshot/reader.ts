@@ -81,16 +81,17 @@ export class SnapshotReader implements StateReader {
     const document = await this.#document(path, options);
     const record =
       version === undefined ? document.current : await this.#record(document, version, options);
-    const stored = await this.#bodies.read(this.#snapshot, record, options);
-    const { body, metadata } = openStored(document.path, record, stored);
+    const { path: canonical } = document;
+    const call = { ...options, path: canonical };
+    const stored = await this.#bodies.read(this.#snapshot, record, call);
+    const { body, metadata } = openStored(canonical, record, stored);
     const archived = version === undefined && document.archived;
-    return documentOf(document.path, record, archived, metadata, body);
+    return documentOf(canonical, record, archived, metadata, body);
   }
 
   async stat(path: string, options: CallOptions = {}): Promise<DocumentInfo> {
     const document = await this.#document(path, options);
-    const { path: canonical, current, archived, catalog } = document;
-    return infoOf(canonical, current, archived, catalog.metadata);
+    return describe(document);
   }
 
   async listEntries(path: string, query: ListQuery = {}): Promise<readonly ListEntry[]> {
@@ -126,10 +127,11 @@ export class SnapshotReader implements StateReader {
 
   async verifyChain(path: string, options: CallOptions = {}): Promise<void> {
     const known = this.#known(path);
+    const call = { ...options, path: known };
     const oldestFirst = [...(await this.#snapshot.versions(known, options))].reverse();
     let before: { readonly record: VersionRecord; readonly stored: Uint8Array } | null = null;
     for (const record of oldestFirst) {
-      const stored = await this.#bodies.readUnverified(this.#snapshot, record, options);
+      const stored = await this.#bodies.readUnverified(this.#snapshot, record, call);
       if (before !== null) {
         // The link is judged before the version it points to, so that tampering with an old version
         // is told as what it is: a chain that no longer holds.
@@ -149,7 +151,9 @@ export class SnapshotReader implements StateReader {
   }
 
   async #document(path: string, options: CallOptions): Promise<DocumentState> {
-    const document = await this.#snapshot.document(this.#known(path), options);
+    const canonical = canonicalPath(path);
+    const document =
+      canonical === null ? undefined : await this.#snapshot.document(canonical, options);
     if (document === undefined) throw notFound(path);
     return document;
   }
@@ -170,6 +174,11 @@ export class SnapshotReader implements StateReader {
     }
     return record;
   }
+}
+
+/** What a document is, without its body. */
+export function describe({ path, current, archived, catalog }: DocumentState): DocumentInfo {
+  return infoOf(path, current, archived, catalog.metadata);
 }
 
 /** A document's description from its record. */
@@ -213,6 +222,7 @@ export function documentOf(
   };
 }
 
-function notFound(what: string): StoreError {
+/** What is told when nothing is at a path, or has a body hash. */
+export function notFound(what: string): StoreError {
   return new StoreError('NOT_FOUND', `nothing is at ${what}`, { details: { path: what } });
 }

@@ -123,6 +123,7 @@ describe('loading', () => {
       const slots = [{ slot: { first: sequence(2) }, hash: '' }] as unknown as Loaded['slots'];
       const loaded: Loaded = {
         snapshot,
+        base: { snapshot, place: null },
         missing: { tip: snapshot.tip.sequence, began, date: 1 },
         slots,
       };

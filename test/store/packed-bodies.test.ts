@@ -34,7 +34,7 @@ async function scene() {
   const read = async (state: Snapshot, path: string, packs: CheckpointShelf | null = shelf) => {
     const version = (await state.document(path))?.current;
     if (version === undefined) throw new Error(`nothing is at ${path}`);
-    return new BodyReader(gated.store, 0, packs).read(state, version);
+    return new BodyReader(gated.store, 0, { packs }).read(state, version);
   };
   return { bench, shelf, gated, read, replayed, loaded: record, put };
 }
@@ -89,7 +89,7 @@ test('a staged version is never asked of a pack', async () => {
 test('what lies in the place of a version is told unverified, from a pack too', async () => {
   const { bench, shelf, replayed } = await scene();
   const record = replayed.changedDetails('/small.md')?.current as VersionRecord;
-  const bodies = new BodyReader(bench.bucket, 0, shelf);
+  const bodies = new BodyReader(bench.bucket, 0, { packs: shelf });
   await bench.bucket.delete(KEY);
   shelf.spoilPacks();
   expect(text(await bodies.readUnverified(replayed, record))).toBe('other bytes');

@@ -48,6 +48,11 @@ export class CheckpointShelf implements CheckpointSource {
     return this.#packed.get(storedHash) ?? null;
   }
 
+  /** All packs are known. */
+  async readPackedAt(): Promise<Uint8Array | null> {
+    return null;
+  }
+
   /** From now on the state of a record cannot be loaded. */
   spoil({ sequence: at, epoch }: CheckpointPlace): void {
     this.#bad.add(checkpointKey(at, epoch));
