@@ -20,6 +20,8 @@ const NOTHING: Behind = { slots: 0, bytes: 0, mutations: 0, sinceMs: 0 };
 export class SlotsBehind {
   #marks: Mark[] = [];
   #sum: Behind = NOTHING;
+  /** Slots of a mark at most. */
+  #grain = 1;
   #known = 0;
 
   /** The sequence of the newest checkpoint that is known. */
@@ -43,8 +45,10 @@ export class SlotsBehind {
     // A control entry is alone in its slot.
     if (!entries.every(isMutation)) return;
     const mark = { last, slots: 1, bytes: size, mutations: entries.length, sinceMs: nowMs };
-    this.#marks.push(mark);
     this.#sum = joined(this.#sum, mark);
+    const newest = this.#marks.at(-1);
+    if (newest === undefined || newest.slots >= this.#grain) this.#marks.push(mark);
+    else this.#marks[this.#marks.length - 1] = { ...joined(newest, mark), last };
     if (this.#marks.length >= MARKS_MAX) this.#halve();
   }
 
@@ -54,6 +58,7 @@ export class SlotsBehind {
     this.#known = at;
     this.#marks = this.#marks.filter(({ last }) => last > at);
     this.#sum = this.#marks.reduce(joined, NOTHING);
+    if (this.#marks.length === 0) this.#grain = 1;
   }
 
   #halve(): void {
@@ -64,6 +69,7 @@ export class SlotsBehind {
       halved.push(next === undefined ? one : { ...joined(one, next), last: next.last });
     }
     this.#marks = halved;
+    this.#grain *= 2;
   }
 }
 
