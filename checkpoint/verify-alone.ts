@@ -46,7 +46,7 @@ export async function verifyAlone(
   for (const run of root.runs) {
     const manifest = await objects.run('run', run);
     if (manifest === null) return null;
-    await eachTable(objects, 'run', manifest, async () => undefined);
+    if (!(await eachTable(objects, 'run', manifest, async () => undefined))) return null;
   }
   for (const [number] of root.records.entries()) {
     if (!(await placeRecords(objects, places, root, number))) return null;
@@ -74,7 +74,7 @@ async function placeRecords(
   const ref = root.records[number];
   const manifest = ref === undefined ? null : await objects.run('records', ref);
   if (manifest === null) return false;
-  await eachTable(objects, 'records', manifest, async (table, findings) => {
+  return eachTable(objects, 'records', manifest, async (table, findings) => {
     const cursor = entriesOf(table);
     while (cursor.advance()) {
       const path = decodeUtf8(cursor.path()) ?? '';
@@ -88,7 +88,6 @@ async function placeRecords(
       }
     }
   });
-  return true;
 }
 
 interface Contents {

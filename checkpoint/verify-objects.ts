@@ -34,7 +34,7 @@ type Reading<T> = (options: CallOptions) => Promise<T>;
 
 export class VerifyObjects {
   /** Keys of all objects that something has named, whatever is in their place. */
-  readonly named = new Set<string>();
+  readonly named: Set<string> = new Set();
   /** Objects that were read and are right. */
   read = 0;
   readonly #parts: VerifyObjectsParts;

@@ -49,17 +49,20 @@ export async function verifyRun(check: RunCheck, ref: RunRef): Promise<void> {
 /**
  * Reads the tables of a run one after another, and notes what `check` finds in each, and one that
  * begins or ends where the format has no cut.
+ * @returns whether all of them could be read
  */
 export async function eachTable(
   objects: VerifyObjects,
   kind: RunKind,
   { objects: refs }: RunManifest,
   check: (table: OpenedTable, findings: Findings) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
+  let isWhole = true;
   const cuts = new CutWalk();
   for (const ref of refs) {
     const table = await objects.table(TABLE_KINDS[kind], ref);
     if (table === null) {
+      isWhole = false;
       cuts.skip();
       continue;
     }
@@ -69,6 +72,7 @@ export async function eachTable(
     const problem = findings.text();
     if (problem !== null) objects.note(table.directory.key, problem);
   }
+  return isWhole;
 }
 
 /** Whether the tables of a run are cut where the format cuts them. */

@@ -5,6 +5,7 @@
  */
 import type { BlobStore } from '../blob/index.ts';
 import { canonicalText, type Json } from '../bucketstore/base/canonical.ts';
+import { integrityError } from '../bucketstore/base/errors.ts';
 import type { Sequence } from '../bucketstore/base/sequence.ts';
 import type { Log, ReadSlot } from '../bucketstore/log/log.ts';
 import type { Problems } from '../bucketstore/log/problems.ts';
@@ -168,10 +169,11 @@ export class CheckpointVerifier {
     const from = { snapshot, start: start.sequence, base, swept, places: null };
     if (start.root === null) return new VerifyWalk(from);
     const root = await this.objects.root(start.root);
-    if (root === null) throw new TypeError('a root that was loaded');
+    if (root === null) throw integrityError(rootKey(start.root), 'changed while it was read');
     const loaded = { snapshot, root, ref: start.root, retained: null };
     const places = await verifyAlone(this.objects, loaded);
-    return new VerifyWalk({ ...from, places });
+    if (places !== null) return new VerifyWalk({ ...from, places });
+    throw integrityError(rootKey(start.root), 'what the life began with is not whole');
   }
 
   /** The runs and packs of a checkpoint, each once. */
