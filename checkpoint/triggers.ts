@@ -39,13 +39,13 @@ export interface Due {
 }
 
 /** Slots, or bytes of slots, that make a checkpoint due at once. */
-export const FULL_SLOTS = 1024;
-export const FULL_BYTES = 33_554_432;
+const FULL_SLOTS = 1024;
+const FULL_BYTES = 33_554_432;
 /** Mutations that make one due after a minute. */
-export const MANY_MUTATIONS = 512;
-export const MANY_MS = 60_000;
+const MANY_MUTATIONS = 512;
+const MANY_MS = 60_000;
 /** After so long any mutation makes one due. */
-export const ANY_MS = 3_600_000;
+const ANY_MS = 3_600_000;
 
 /** Waits at most, ms, by what made the checkpoint due. */
 const WAIT_MS: { readonly [trigger in Trigger]: number } = {
