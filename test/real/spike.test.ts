@@ -2,7 +2,7 @@
  * Goal: the load spike of the built program measures a location, writes what it was asked to write,
  * and says by its exit status what the figures are worth.
  * Method: `dist/` as it is packed, on directories: a saturated store of one second, a run that is
- * interrupted, and arguments that say nothing.
+ * interrupted, a large world that is not so large, and arguments that say nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -70,6 +70,43 @@ test('Ctrl-C ends a run with what was measured until then, and leaves no process
   expect(exit).toBe(130);
   expect(out).toMatch(/^INTERRUPTED: the figures are of the \d/m);
   expect(err).toBe('bucketstore: interrupted [INTERRUPTED]\n');
+});
+
+test('a large world is seeded, opened by new stores, and changed', async () => {
+  const location = `file:${join(base, 'large')}`;
+  const html = join(base, 'compact.html');
+  const reportOf = async (scenario: string, ...flags: readonly string[]) => {
+    const { exit, out, err } = await spike(scenario, location, '--json', ...flags).ended;
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    return JSON.parse(out);
+  };
+  const none = await spike('coldstart', location).ended;
+  expect(none).toMatchObject({ exit: 5, out: '', err: expect.stringContaining('spike seed') });
+  const documents = 2_000;
+  expect(await reportOf('seed', '--documents', String(documents))).toMatchObject({ documents });
+  const again = await spike('seed', location).ended;
+  expect(again).toMatchObject({ exit: 5, out: '', err: expect.stringContaining('empty location') });
+  const cold = await reportOf('coldstart', '--runs', '2', '--behind', '4');
+  expect(cold).toMatchObject({ documents, runs: 2 });
+  // Columns, and what a store takes anyway.
+  expect(cold.resident_bytes_per_document).toBeGreaterThan(50);
+  expect(cold.resident_bytes_per_document).toBeLessThan(20_000);
+  const flags = ['--changes', '1500', '--rate', '0', '--html', html];
+  const compact = await reportOf('compact', ...flags);
+  expect(compact).toMatchObject({ documents, errors: {}, lost_acknowledged: 0, bases: 0 });
+  expect(compact.checkpoints.length).toBeGreaterThan(0);
+  expect(compact.event_loop_delay_p999_ms).toBeGreaterThan(0);
+  expect(await readFile(html, 'utf8')).toContain('<polyline');
+});
+
+test('the gate counts checkpoints and how late the event loop is', async () => {
+  const flags = ['--json', '--seconds', '6', '--rate', '50'];
+  const { exit, out, err } = await spike('gate', 'memory:', ...flags).ended;
+  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  const report = JSON.parse(out);
+  expect(report).toMatchObject({ scenario: 'gate', errors: {}, lost_acknowledged: 0 });
+  expect(report).toMatchObject({ checkpoints: 0, reads: { stale: 0 } });
+  expect(report.event_loop_delay_p999_ms).toBeGreaterThan(0);
 });
 
 test('arguments that say nothing are status 2, and no figure', async () => {

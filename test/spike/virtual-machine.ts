@@ -4,12 +4,16 @@ import type { ManualClock } from '../support/manual-clock.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 /** What a test may have a hand in. */
-export type Around = Partial<Pick<Machine, 'signal' | 'progress'>>;
+export type Around = Partial<Pick<Machine, 'random' | 'signal' | 'progress'>>;
 
-/** Takes 7 µs whenever its CPU is looked at, and a megabyte more whenever its memory is. */
+/**
+ * Takes 7 µs whenever its CPU is looked at, a megabyte more whenever its memory is, and 3,000 bytes
+ * whenever what it has a use for is.
+ */
 export function machineOf(clock: ManualClock, around: Around = {}): Machine {
   let cpu = 0;
   let rss = 0;
+  let held = 0;
   return {
     clock,
     random: new SeededRandom(11),
@@ -21,7 +25,10 @@ export function machineOf(clock: ManualClock, around: Around = {}): Machine {
       rss += 1_000_000;
       return rss;
     },
-    heldBytes: () => 0,
+    heldBytes: () => {
+      held += 3_000;
+      return held;
+    },
     watchLoop: () => ({ stop: () => null }),
     signal: new AbortController().signal,
     progress: () => undefined,

@@ -5,8 +5,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { RequestEvent } from '../../blob/index.ts';
+import { createMemoryBucket } from '../../blob/memory.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';
-import { checkpointKey, keyOf } from '../../bucketstore/log/names.ts';
+import { checkpointKey, keyOf, MARKER_KEY } from '../../bucketstore/log/names.ts';
+import { builtBases, newestBase } from '../../spike/bases.ts';
 import { ChangedBytes } from '../../spike/changed-bytes.ts';
 import { addedSums, type CheckpointCost, CheckpointTally } from '../../spike/checkpoint-tally.ts';
 import { worldPage } from '../../spike/html.ts';
@@ -19,6 +21,7 @@ import {
   type WorldFigures,
 } from '../../spike/world-report.ts';
 import { worldLines } from '../../spike/world-text.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { parseLine } from './parse-line.ts';
 
 const HASH = 'ab'.repeat(32);
@@ -139,6 +142,24 @@ describe('ChangedBytes', () => {
     expect(changed.through(12)).toBe(160);
     expect(changed.through(12)).toBe(0);
     expect(changed.through(20)).toBe(120);
+  });
+});
+
+describe('builtBases()', () => {
+  it('tells the checkpoints whose base is another than the one before', async () => {
+    const bucket = createMemoryBucket({ timing: new ManualClock() });
+    const put = (key: string, value: unknown) =>
+      bucket.create(key, Buffer.from(JSON.stringify(value)));
+    await put(MARKER_KEY, { start: { sequence: 101 } });
+    expect(await newestBase(bucket)).toBe(101);
+    const places = [200, 300, 400].map((at) => ({ sequence: at, epoch: 1 }));
+    for (const [index, position] of [101, 250, 250].entries()) {
+      const root = { epoch: 1, hash: `${index}`.repeat(64) };
+      await put(keyOf({ kind: 'root', ...root }), { base: { position } });
+      await put(checkpointKey(sequence(places[index]?.sequence ?? 0), 1), { root });
+    }
+    expect(await builtBases(bucket, 101, places)).toEqual([false, true, false]);
+    expect(await newestBase(bucket)).toBe(250);
   });
 });
 
