@@ -227,11 +227,11 @@ class Verifier {
   }
 
   async #follow(decoded: DecodedSlot, bytes: Uint8Array): Promise<void> {
-    const before = this.#verifier().state;
-    await this.#verifier().enter(decoded);
-    for (const { object, problem } of slotVersionProblems(before, decoded.slot, bytes)) {
-      this.#problems.note(object, problem);
-    }
+    const verifier = this.#verifier();
+    const problems = slotVersionProblems(verifier.state, decoded.slot, bytes);
+    if (problems.length > 0) verifier.cannotPack(decoded.slot);
+    await verifier.enter(decoded);
+    for (const { object, problem } of problems) this.#problems.note(object, problem);
   }
 
   /** A slot before the checkpoint that the replay went on from. */

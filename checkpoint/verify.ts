@@ -12,6 +12,8 @@ import type { Problems } from '../bucketstore/log/problems.ts';
 import type { CheckpointRecord, Marker } from '../bucketstore/log/records.ts';
 import { recordOf } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
+import { UNIT } from './constants.ts';
+import { multipleFrom } from './interval.ts';
 import type { CheckpointLoader } from './load.ts';
 import type { DecodeOldHistory } from './objects.ts';
 import { packedThroughAt } from './packing.ts';
@@ -58,6 +60,8 @@ export class CheckpointVerifier {
   #found: FoundCheckpoints = { live: [], dead: 0, earlier: 0 };
   /** By sequence; of those that the replay has not come to. */
   readonly #ahead = new Map<number, FoundCheckpoint[]>();
+  /** Ends of units that a stored version keeps from being packed. */
+  readonly #unpackable = new Set<number>();
   #walk: VerifyWalk | null = null;
 
   constructor(parts: CheckpointVerifierParts) {
@@ -92,6 +96,12 @@ export class CheckpointVerifier {
       if (root !== null) this.#expect(root);
     }
     this.#walk = await this.#start();
+  }
+
+  /** What a slot inlines is not right, which its packing stops at. Before the slot is entered. */
+  cannotPack({ first, last }: ReadSlot['slot']): void {
+    this.#unpackable.add(multipleFrom(first, UNIT));
+    this.#unpackable.add(multipleFrom(last, UNIT));
   }
 
   /**
@@ -228,9 +238,23 @@ export class CheckpointVerifier {
     if (problem !== null) objects.note(key, problem);
     const root = await rootOf(objects, found);
     if (root === null) return;
-    const odd = rootProblem(root, walk, objects.life.sequence);
+    const odd = this.#rootProblem(root, walk);
     if (odd !== null) objects.note(rootKey(record.root), odd);
     await this.#packs.check(record.root, root, walk);
+  }
+
+  /** What a root says otherwise than the log, or null. Its runs follow from its base. */
+  #rootProblem(root: Root, { base }: VerifyWalk): string | null {
+    for (const name of ['position', 'documents'] as const) {
+      const [found, expected] = [root.base[name], base[name]];
+      if (found !== expected) return `base.${name}: ${found}, the log says ${expected}`;
+    }
+    const { packedThrough, sequence: at } = root;
+    const packed = packedThroughAt(this.objects.life.sequence, at);
+    if (packedThrough === packed) return null;
+    const isStopped = this.#unpackable.has(multipleFrom(packedThrough + 1, UNIT));
+    if (packedThrough < packed && isStopped) return null;
+    return `packed_through: ${packedThrough}, all slots up to ${packed} can be packed`;
   }
 
   /** A checkpoint without the log; what a replay goes on with. */
@@ -264,18 +288,4 @@ function recordProblem(expected: CheckpointRecord, found: CheckpointRecord): str
     if (one !== other) return `${name}: ${other}, the log says ${one}`;
   }
   return null;
-}
-
-/** What a root says otherwise than the log, or null. Its runs follow from its base. */
-function rootProblem(root: Root, walk: VerifyWalk, start: Sequence): string | null {
-  const { position, documents } = walk.base;
-  if (root.base.position !== position) {
-    return `base.position: ${root.base.position}, the log says ${position}`;
-  }
-  if (root.base.documents !== documents) {
-    return `base.documents: ${root.base.documents}, the log says ${documents}`;
-  }
-  const packed = packedThroughAt(start, root.sequence);
-  if (root.packedThrough === packed) return null;
-  return `packed_through: ${root.packedThrough}, all slots up to ${packed} can be packed`;
 }
