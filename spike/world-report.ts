@@ -47,7 +47,7 @@ export interface ColdstartFigures {
   readonly full_ms: number;
   readonly ls_ms: number;
   readonly lookup_ms: number;
-  /** From the first to the last request for slots while opening. */
+  /** From the first to the last read of a slot behind the checkpoint. */
   readonly replay_ms: number;
   readonly requests: Readonly<Record<BlobOperation, number>>;
   readonly bytes_read: number;

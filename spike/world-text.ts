@@ -60,7 +60,7 @@ function coldstartLines(of: ColdstartFigures): readonly string[] {
     `first get    ${ms(of.first_get_ms)} = ${c(of.first_get_c)}, at most ` +
       `${ms(of.first_get_max_ms)}; ${of.requests_in_sequence} requests in sequence`,
     `everything   ${ms(of.full_ms)}; then a list ${ms(of.ls_ms)}, a look-up ${ms(of.lookup_ms)}`,
-    `replay       ${ms(of.replay_ms)} from the first to the last request for slots`,
+    `replay       ${ms(of.replay_ms)} from the first to the last read of a slot behind the checkpoint`,
     `requests     ${kinds(of.requests)} of all stores; ${megabytes(of.bytes_read)} read`,
     `memory       ${megabytes(of.resident_bytes)} a store, ` +
       `${of.resident_bytes_per_document.toFixed(1)} bytes a document`,

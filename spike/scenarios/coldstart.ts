@@ -1,7 +1,7 @@
 /** How soon a new store answers, and what it holds in memory once all of its world is there. */
 import { createCounter, type Observer, type RequestEvent } from '../../blob/index.ts';
 import { openWorld, type World } from '../../bucketstore/index.ts';
-import { LOG_PREFIX } from '../../bucketstore/log/names.ts';
+import { parseSlotKey } from '../../bucketstore/log/names.ts';
 import { SeededRandom } from '../../test/support/seeded-random.ts';
 import type { SpikeArguments } from '../arguments.ts';
 import type { Machine } from '../machine.ts';
@@ -19,6 +19,8 @@ interface Asked {
   /** Of the document at that path. */
   readonly bodyHash: string;
   readonly directory: string;
+  /** The sequence of the checkpoint that the store begins with. */
+  readonly checkpoint: number;
 }
 
 interface Cold {
@@ -91,13 +93,16 @@ async function prepare(
   // A world that was just seeded has no checkpoint but its start.
   await write(0);
   progress('making a checkpoint');
-  await world.compact({ signal });
+  const { newest } = await world.compact({ signal });
+  const checkpoint = newest?.sequence ?? 0;
   for (let slot = 1; slot <= asked.behind; slot++) {
     await write(slot);
     progress(`${slot} of ${asked.behind} slots behind it`);
   }
   const questions: Asked[] = [];
-  while (questions.length < asked.runs) questions.push(await question(world, documents, random));
+  while (questions.length < asked.runs) {
+    questions.push({ ...(await question(world, documents, random)), checkpoint });
+  }
   return { documents: documents.count, questions };
 }
 
@@ -105,7 +110,7 @@ async function question(
   world: World,
   documents: SeedDocuments,
   random: SeededRandom,
-): Promise<Asked> {
+): Promise<Omit<Asked, 'checkpoint'>> {
   await using view = world.view();
   const path = documents.path(random.integer(documents.count));
   const { bodyHash } = await view.stat(path);
@@ -116,7 +121,7 @@ async function question(
 async function cold(
   machine: Machine,
   { opened }: SpikeArguments,
-  { path, bodyHash, directory }: Asked,
+  { path, bodyHash, directory, checkpoint }: Asked,
   counter: Observer,
 ): Promise<Cold> {
   const { clock, random, signal } = machine;
@@ -126,9 +131,9 @@ async function cold(
     observe: (event) => {
       counter.observe(event);
       chain.observe(event);
-      // A `head` asks whether there is more.
-      const isSlots = event.key.startsWith(LOG_PREFIX) && event.operation !== 'head';
-      if (isSlots) replay.observe(event);
+      // Those before it are read too, for the operations that they tell of.
+      const behind = event.operation === 'get' && (parseSlotKey(event.key) ?? 0) > checkpoint;
+      if (behind) replay.observe(event);
     },
   };
   const heldBefore = machine.heldBytes();

