@@ -81,7 +81,7 @@ export function sumOf(counts: Readonly<Record<DerivedKind, Count>>): Count {
 
 const NONE: Count = { objects: 0, bytes: 0 };
 
-export function noCounts(): Record<DerivedKind, Count> {
+function noCounts(): Record<DerivedKind, Count> {
   return {
     record: NONE,
     root: NONE,

@@ -143,7 +143,7 @@ async function retainedVersions(
 }
 
 /** A document is never a directory of another, in whatever runs the two lie. */
-export function topologyProblem(state: Snapshot, path: string): string | null {
+function topologyProblem(state: Snapshot, path: string): string | null {
   const above = ancestors(path).find((ancestor) => state.head(ancestor) !== undefined);
   return above === undefined ? null : `${above} is a document above ${path}`;
 }

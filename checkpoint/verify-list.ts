@@ -96,7 +96,7 @@ export async function rootOf(
 }
 
 /** What a record's name says of it. */
-export function placeOf({ sequence: at, root }: CheckpointRecord): {
+function placeOf({ sequence: at, root }: CheckpointRecord): {
   readonly sequence: Sequence;
   readonly epoch: number;
 } {

@@ -137,7 +137,7 @@ export async function packedProblem(
 }
 
 /** Retained versions that were inlined up to a sequence. */
-export async function retainedUpTo(state: Snapshot, through: number): Promise<PackedSet> {
+async function retainedUpTo(state: Snapshot, through: number): Promise<PackedSet> {
   const set = new PackedSet();
   for (const path of documentsOf(state)) {
     for (const { at, storedHash } of await state.versions(path, { lane: 'bulk' })) {

@@ -1,5 +1,6 @@
 /** `bucketstore stat`: what a world, or a document, is now. */
 import { type RunStat, statWorld, type WorldFacts } from '../stat.ts';
+import type { World } from '../world.ts';
 import { byteText } from './byte-text.ts';
 import type { Command, CommandContext } from './command.ts';
 import { readLocation } from './location.ts';
@@ -13,7 +14,7 @@ export const stat: Command = {
   flags: {},
   notes: [
     'Of a world: its newest checkpoint run by run, what lies behind it in the log, what is derived',
-    'in the bucket for each byte that is needed (amplification), and what opening it holds in memory.',
+    'in the bucket for each byte that is needed (amplification), and what it holds in memory.',
     'Of a world in the old format (schema 1): its size, and what moving it would take.',
   ],
   examples: ['bucketstore stat file:./data', 'bucketstore stat file:./data /notes/a.md --json'],
@@ -46,11 +47,12 @@ async function statDocument(
   path: string,
 ): Promise<void> {
   const { signal, output } = context;
-  await withWorld(context, location, async (world) => {
+  const show = async (world: World): Promise<void> => {
     await using view = world.view();
     const info = await view.stat(path, { signal });
     output.result(info, infoLines(info));
-  });
+  };
+  await withWorld(context, location, show, { early: true });
 }
 
 function worldLines(facts: WorldFacts): readonly string[] {

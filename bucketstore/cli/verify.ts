@@ -17,8 +17,8 @@ export const verify: Command = {
   },
   notes: [
     'Without --deep the bodies in blobs (by default those above 16 KiB) are not read: that one is',
-    'gone is seen, that one was cut or changed is not. Where slots are collected, --deep also reads',
-    'the bodies that lie in packs alone.',
+    'gone is seen, that one was cut or changed is not. Where slots are collected, --deep also',
+    'reads the bodies that lie in packs alone.',
     'Every checkpoint that counts is held against the log. What is wrong there loses nothing while',
     'the log is whole: all of it is derived from the log, and can be made anew.',
     'A world in the old format (schema 1) is verified too: all that its head leads to, and what',

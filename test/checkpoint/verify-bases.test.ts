@@ -11,7 +11,7 @@ import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { EntryLog, writeCheckpoint } from '../support/checkpoint-writer.ts';
 import { VerifyBench } from './verify-world.ts';
 
-test('a base that ends inside a slot is verified, and its root says where and of how many', async () => {
+test('a base that ends inside a slot is verified, and what its root says of it', async () => {
   const world = new VerifyBench(17, { paths: 400, batch: 250, hot: 3 });
   await world.checkpoints([17_420, 17_700]);
   const [older = '', newest = ''] = await world.records();

@@ -81,7 +81,7 @@ describe('a world with checkpoints', () => {
     }
   });
 
-  test('counts what no checkpoint needs, and names what is nobody’s, without calling it wrong', async () => {
+  test('counts what no checkpoint needs, and does not call it wrong', async () => {
     const [segment = ''] = await world.derived('segment');
     const orphan = segment.replace(/[0-9a-f]{64}/, '0'.repeat(64));
     await world.bench.put(orphan, 'whatever');
