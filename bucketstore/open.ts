@@ -160,9 +160,8 @@ async function openReplica(at: Found, begun: Begun): Promise<WorldParts> {
   const bodies = new BodyReader(bucket, settings.bodyCacheBytes, { packs, newest });
   const storeId = begun.storeId ?? random.uuid();
   const turns = new Turns(storeId, () => random.number(), clock.monotonic());
-  const { compact, readOnly } = settings;
-  const inBackground = { clock, random, logger, storeId, writes: !readOnly };
-  const background = compact ? new Background(inBackground) : null;
+  const inBackground = { clock, random, logger, storeId, writes: !settings.readOnly };
+  const background = settings.compact ? new Background(inBackground) : null;
   const loaded = await load(loading, { signal: begun.signal });
   begun.onLoaded?.(loaded);
   background?.checkpoint(loaded.snapshot.base.sequence);
@@ -197,16 +196,26 @@ async function openReplica(at: Found, begun: Begun): Promise<WorldParts> {
   const compactor = new Compactor({
     ...{ bucket, clock, random, logger, log, checkpoints, loader, merger, life, start },
     startRoot: found.marker.start.root,
+    ...restingOf(clock, follower, background),
+  });
+  background?.start(compactor);
+  const parts = { ...shared, committer, compactor, background, settings, release, isReleased };
+  return { ...parts, lifeMs: settings.deadlineMs, freshMs: settings.freshMs };
+}
+
+/** How a store rests on the checkpoints that it is told of. */
+function restingOf(
+  clock: Components['clock'],
+  follower: Follower,
+  background: Background | null,
+): Pick<ConstructorParameters<typeof Compactor>[0], 'atTip' | 'onCheckpoint'> {
+  return {
     atTip: (options) => follower.atTip(options),
     onCheckpoint: async (checkpoint, limits) => {
       await follower.rest(checkpoint.base, turnOf(clock, limits.signal));
       background?.checkpoint(checkpoint.tip.sequence);
     },
-  });
-  background?.start(compactor);
-  const { deadlineMs: lifeMs, freshMs } = settings;
-  const parts = { ...shared, committer, compactor, background, settings };
-  return { ...parts, lifeMs, freshMs, release, isReleased };
+  };
 }
 
 /** A turn of others between two steps of what may be ended. */

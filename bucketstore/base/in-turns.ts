@@ -11,3 +11,11 @@ export async function inTurns<T>(steps: Generator<undefined, T>, turn: Turn): Pr
     await turn();
   }
 }
+
+/** What steps come to, without a break. */
+export function atOnce<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -4,6 +4,7 @@
  */
 import type { CallOptions } from '../../blob/index.ts';
 import { assert } from '../base/assert.ts';
+import { atOnce } from '../base/in-turns.ts';
 import { compareUtf8 } from '../base/order.ts';
 import type { Sequence } from '../base/sequence.ts';
 import type { Marker } from '../log/records.ts';
@@ -252,11 +253,7 @@ export class Snapshot {
    * @throws StoreError `INTEGRITY` naming a document that the checkpoint has otherwise
    */
   rebase(base: BaseState, at: Sequence, packedThrough: Sequence = at): Snapshot {
-    const steps = this.rebaseSteps(base, at, packedThrough);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
+    return atOnce(this.rebaseSteps(base, at, packedThrough));
   }
 
   /** As `rebase`, in steps of some ms between which others may have their turn. */

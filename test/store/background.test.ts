@@ -281,7 +281,7 @@ describe('`close()`', () => {
 });
 
 describe('a bucket that takes no objects', () => {
-  test('costs warnings; writes go on, and a checkpoint is made when it takes them again', async () => {
+  test('costs warnings, and a checkpoint is made when it takes them again', async () => {
     const bench = new WorldBench();
     let refuses = true;
     const bucket = decorate(bench.bucket, async ({ operation, key }, send) => {

@@ -1,6 +1,6 @@
 /**
  * Goal: a compactor that dies has cost nothing but its own work: the world is what it was, and the
- * next one finishes with the very same bytes (I4). A checkpoint that is damaged is built on no more.
+ * next one finishes with the very same bytes (I4). A damaged checkpoint is built on no more.
  * Method: the objects that a compaction writes, in order, from a run that was left alone; then the
  * bucket dies at one of each kind, before or after it takes effect, and another store opens.
  */
@@ -189,7 +189,7 @@ describe('a checkpoint', () => {
   });
 });
 
-test('a damaged slot stops the compactor, and nothing is written but what does not count', async () => {
+test('a damaged slot stops the compactor, and nothing is written that counts', async () => {
   const bench = await copyOf(told.before);
   const world = await bench.open();
   const slots = [...told.before.keys()].filter((key) => key.startsWith(LOG_PREFIX));

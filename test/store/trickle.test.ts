@@ -8,7 +8,7 @@ import { trickle } from './trickle.ts';
 
 const MONTH = 30 * 86_400;
 
-test('a write a second makes at most 6,000 checkpoints a month, of at most five times its bytes', async () => {
+test('a write a second costs at most 6,000 checkpoints a month, of few bytes', async () => {
   const seconds = 2_200;
   const told = await trickle({ seconds, documents: 500 });
   expect(told.checkpoints).toBeGreaterThan(3);

@@ -23,6 +23,7 @@ const PROGRAMS: readonly string[] = [
   'spike/drivers.ts',
   'test/real/',
   'test/schema1/make.ts',
+  'test/store/trickle-month.ts',
   'test/sim/main.ts',
   'test/support/gcs-emulator/',
   'test/support/rgw.ts',
