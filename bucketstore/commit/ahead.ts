@@ -126,8 +126,11 @@ export class Ahead {
 
   /** What was cut off is committed: the rest follows the state that it made. */
   committed(batch: readonly Built[], state: Snapshot): void {
-    if (state.base === this.#draft.base) this.#draft.follow(state);
-    else this.#buildOn(state);
+    const next = this.#built[0]?.first ?? this.#next;
+    // Another's slot may have entered the state since: what is built is judged anew then.
+    const isNext = next === state.tip.sequence + 1;
+    if (isNext && state.base !== this.#draft.base) this.#buildOn(state);
+    else this.#draft.follow(state);
     this.#forget(batch);
   }
 

@@ -8,6 +8,7 @@ import { isStoreFailure } from './answers.ts';
 import type { SimBucket } from './bucket.ts';
 import type { Coverage } from './coverage.ts';
 import type { GhostCheckpoints } from './oracle/ghost-checkpoints.ts';
+import type { GhostLog } from './oracle/ghost-log.ts';
 import { type DerivedType, readKey } from './oracle/keys.ts';
 import type { PlanEvent } from './plan.ts';
 import type { Timeline } from './time.ts';
@@ -18,6 +19,7 @@ export interface DamageParts {
   readonly timeline: Timeline;
   readonly bucket: SimBucket;
   readonly coverage: Coverage;
+  readonly ghost: GhostLog;
   readonly checkpoints: GhostCheckpoints;
   /** Checkpoints that a floor keeps: with one alone there is nothing to fall back on. */
   readonly keep: number;
@@ -46,12 +48,13 @@ export class Damage {
 
   /** Damages an object of the newest checkpoint, and puts it right after a while. */
   strike({ what, how, ms }: PlannedDamage): void {
-    const { timeline, bucket, coverage, checkpoints, keep } = this.#parts;
+    const { timeline, bucket, coverage, ghost, checkpoints, keep } = this.#parts;
     const key = this.#choose(what);
     const bytes = checkpoints.bytes(key ?? '');
     if (keep < 2 || key === null || bytes === undefined || this.#keys.has(key)) return;
     this.#keys.set(key, true);
     bucket.damage(key, how === 'removed' ? null : new Uint8Array(bytes.length));
+    if (how === 'removed') ghost.lost(key);
     coverage.count(`damage: ${what} ${how}`);
     timeline.after(ms, () => {
       this.#keys.set(key, false);

@@ -180,3 +180,30 @@ test('B68: what is behind the last checkpoint is worked off in steps, across res
   expect(checkpoints.newest?.sequence).toBe(171);
   expect(scenario.violations()).toEqual([]);
 });
+
+test('a slot that is known of late, behind a rest and another’s slot, costs nobody a write', async () => {
+  const held = slotKey(sequence(26));
+  const order = nth('create', held, [1], { answerMs: 9_000 });
+  const scenario = await Scenario.begin({ stores: 2, order });
+  for (let round = 0; round < 8; round++) {
+    await scenario.publish(0, ['/a.md', `/b/${round}.md`, '/c.md']);
+  }
+  expect(scenario.scene.ghost.tip).toBe(25);
+  await scenario.compact(1);
+  const late = scenario.send(0, ['/late.md']);
+  await scenario.until(() => scenario.scene.ghost.tip === 26);
+  // Built ahead of the answer, on a document that the other store changes meanwhile.
+  const ahead = scenario.send(0, ['/a.md'], undefined, undefined, ' ahead');
+  await scenario.publish(1, ['/a.md']);
+  const compacted = compact(scenario.scene, scenario.life(0));
+  const { follower } = scenario.life(0).parts;
+  await scenario.until(() => follower.snapshot.base.sequence === 25);
+  expect(follower.snapshot.tip.sequence).toBe(27);
+  expect(late.outcome).toBeNull();
+  const outcomes = await scenario.settle(Promise.all([late.answered, ahead.answered]));
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['taken', 'taken']);
+  await scenario.settle(compacted);
+  const [after] = await scenario.publish(0, ['/after.md']);
+  expect(after?.kind).toBe('taken');
+  expect(scenario.violations()).toEqual([]);
+});

@@ -56,7 +56,8 @@ export async function makeScene(plan: Plan, options: SceneOptions = {}): Promise
   const bucket = new SimBucket({ timeline, serverOffsetMs, createDoesNotCheck });
   const checkpoints = new GhostCheckpoints(ghost);
   const coverage = new Coverage();
-  const damage = new Damage({ timeline, bucket, coverage, checkpoints, keep: plan.keep });
+  const { keep } = plan;
+  const damage = new Damage({ timeline, bucket, coverage, ghost, checkpoints, keep });
   const scene: Scene = {
     plan,
     store: await loadStore(mutant),

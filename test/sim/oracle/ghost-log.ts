@@ -125,6 +125,11 @@ export class GhostLog {
     }
   }
 
+  /** An object was lost by no store's doing, and may be created again. */
+  lost(key: string): void {
+    this.#objects.delete(key);
+  }
+
   /** A delete took effect; of what is not there, it is nothing. */
   removed(key: string, _at: number): void {
     if (!this.#objects.delete(key)) return;
