@@ -6,7 +6,7 @@
 import { expect, test } from 'vitest';
 import { sequence } from '../../bucketstore/base/sequence.ts';
 import { encodeMarker } from '../../bucketstore/log/marker.ts';
-import { LOG_PREFIX, MARKER_KEY } from '../../bucketstore/log/names.ts';
+import { checkpointKey, LOG_PREFIX, MARKER_KEY, slotKey } from '../../bucketstore/log/names.ts';
 import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { EntryLog, writeCheckpoint } from '../support/checkpoint-writer.ts';
 import { VerifyBench } from './verify-world.ts';
@@ -50,6 +50,11 @@ test('a life that began with a checkpoint is verified from it on', async () => {
   const report = await past.verify({ deep: true });
   expect(report).toMatchObject({ problems: [], documents, sequence: tip.sequence, slots: 0 });
   expect(report.packed).toBeGreaterThan(documents / 2);
+  // Of an earlier life.
+  const key = checkpointKey(sequence(tip.sequence - 1), 1);
+  await past.bench.put(key, 'whatever it was');
+  expect(await past.verify()).toMatchObject({ problems: [], dead: { earlier: 1 } });
+  await past.restore();
   expect(report.blobs).toBeGreaterThan(0);
   expect(report.objects).toBe(
     (await past.derived('root', 'run', 'segment', 'versions', 'pack')).length,
@@ -61,5 +66,26 @@ test('a life that began with a checkpoint is verified from it on', async () => {
     await past.bench.put(key, bytes);
     expect(await past.named()).toContain(key);
     await past.restore();
+  }
+});
+
+test('a root may pack up to a slot that is not right, and not less', async () => {
+  const world = new VerifyBench(23, { paths: 40, batch: 100, hot: 5 });
+  await world.log.begin();
+  await world.log.writeTo(1100);
+  await world.log.write('/odd.md', 'no stored version');
+  const odd = slotKey(world.log.state.tip.sequence);
+  await world.checkpoints([3200]);
+  const [newest = ''] = await world.records();
+  const root = await world.root(newest);
+  expect(root.packed_through).toBe(3072);
+  expect(await world.named()).toEqual([odd]);
+  for (const [through, named] of [
+    [1024, []],
+    [2048, ['root']],
+  ] as const) {
+    const packs = root.packs.filter(({ last }) => last <= through);
+    const forged = await world.forgeRoot(newest, { ...root, packed_through: through, packs });
+    expect(await world.named()).toEqual([odd, ...named.map(() => forged)]);
   }
 });

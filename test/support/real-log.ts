@@ -72,15 +72,19 @@ export class RealLog {
     }
   }
 
-  /** A slot with the next version of one document. */
-  async write(path: string): Promise<void> {
+  /**
+   * A slot with the next version of one document.
+   * @param odd bytes in the place of its stored version, under their own hash
+   */
+  async write(path: string, odd?: string): Promise<void> {
     const draft = new SnapshotDraft(this.#state);
     const at = sequence(this.#state.tip.sequence + 1);
     const head = draft.head(path);
     const version = (head?.version ?? 0) + 1;
     const previousHash = head?.storedHash ?? null;
     const body = Buffer.from(path);
-    const bytes = storeVersion({ version, previousHash, metadata: null, body });
+    const right = storeVersion({ version, previousHash, metadata: null, body });
+    const bytes = odd === undefined ? right : Buffer.from(odd);
     const entry = write(at, {
       ...{ path, version, first: head?.first ?? 1, bodyHash: bodyHash(body) },
       ...{ storedHash: sha256Hex(bytes), catalog: catalogOf(null, body, path), at: 'slot' },
