@@ -21,7 +21,8 @@ export interface CutSizes {
   readonly modulus: number;
 }
 
-const FORMAT_CUT: CutSizes = {
+/** The sizes of the format. */
+export const FORMAT_CUT: CutSizes = {
   bytesMin: SEGMENT_BYTES_MIN,
   bytesMax: SEGMENT_BYTES_MAX,
   modulus: SEGMENT_CUT_MODULUS,

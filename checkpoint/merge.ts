@@ -1,59 +1,44 @@
 /**
  * The merge of runs: walks over the entries of several runs in the order of their paths, in one
- * pass, comparing bytes and parsing nothing. Runs come table by table, so that no more than one
- * table of each is in memory: the merge says which run's next table it needs, and whoever drives it
- * fetches that. Pure, so it works in a thread of its own as well as in a test.
+ * pass, comparing bytes and parsing nothing. What a manifest says of a table is enough to know when
+ * the walk comes to it: so a table is opened only then, no more than one of each run is open, and
+ * one that no other run has a path in may be passed as a whole without being read. Pure, so it
+ * works in a thread of its own as well as in a test.
  *
  * Where several runs have a path, segments take the newest run's entry as it is (`run`, `object`,
  * `row`, `cursor`), and version records are merged from all of them (`sources`,
  * `merge-records.ts`).
  */
 import { assert } from '../bucketstore/base/assert.ts';
-import { integrityError } from '../bucketstore/base/errors.ts';
+import { MergeInput, type MergeTable } from './merge-input.ts';
 import { compareBytes, type EntryCursor } from './table-entry.ts';
 
-/** `entry`: stands on one; `hungry`: needs a table of the run `hungry`; `done`: no more entries. */
-export type MergeStep = 'entry' | 'hungry' | 'done';
-
-/** One run, table by table. */
-interface Input {
-  /** Stands on the run's next entry; before a table's first one, right after `feed`. */
-  cursor: EntryCursor | null;
-  /** Number of the table that the cursor is in. */
-  object: number;
-  hasEnded: boolean;
-  /** The last path of the table before. */
-  last: Uint8Array | null;
-}
+/**
+ * `entry`: stands on one; `table`: stands before a table of the run `run` that is not open, to be
+ * opened or passed; `done`: no more entries.
+ */
+export type MergeStep = 'entry' | 'table' | 'done';
 
 /**
  *     for (let step = merge.advance(); step !== 'done'; step = merge.advance()) {
- *       if (step === 'hungry') merge.feed(merge.hungry, await nextTable(merge.hungry));
+ *       if (step === 'table') merge.open(await cursorOf(merge.run, merge.object));
  *       else builder.copy(merge.cursor);
  *     }
  */
 export class RunMerge {
-  readonly #inputs: readonly Input[];
-  /** Runs that stand on an entry beyond the current path: a binary heap. */
+  readonly #inputs: readonly MergeInput[];
+  /** Runs by the path that they stand on or before, beyond the current one: a binary heap. */
   readonly #heap: number[] = [];
   /** Runs that stand on the current path, newest first; they move on before the next. */
   readonly #sources: number[] = [];
-  /** What the last `advance` answered; `fed` before the first, and after `feed`. */
-  #state: MergeStep | 'fed' = 'fed';
+  /** What the last `advance` answered; `between` before the first, and once a table is dealt with. */
+  #state: MergeStep | 'between' = 'between';
 
-  /** @param runs how many; in the order of their intervals, so the last is the newest */
-  constructor(runs: number) {
-    assert(runs >= 1, 'a merge of nothing');
-    this.#inputs = Array.from({ length: runs }, () => {
-      return { cursor: null, object: -1, hasEnded: false, last: null };
-    });
-    for (let run = runs - 1; run >= 0; run--) this.#sources.push(run);
-  }
-
-  /** The run whose next table must be fed. Only after `hungry`. */
-  get hungry(): number {
-    assert(this.#state === 'hungry', 'no run is hungry');
-    return this.#sources.at(-1) ?? 0;
+  /** @param runs their tables in order; the last run is the newest; at least one */
+  constructor(runs: readonly (readonly MergeTable[])[]) {
+    assert(runs.length >= 1, 'a merge of nothing');
+    this.#inputs = runs.map((tables) => new MergeInput(tables));
+    for (const run of runs.keys()) this.#push(run);
   }
 
   /** The runs that have the current path, newest first. Valid until the next `advance`. */
@@ -61,16 +46,17 @@ export class RunMerge {
     return this.#sources;
   }
 
-  /** The newest run that has the current path: its entry is the document's. */
+  /** The newest run that has the current path: its entry is the document's. Or the table's run. */
   get run(): number {
-    const run = this.#sources[0];
-    assert(run !== undefined && this.#state === 'entry', 'the merge stands on no entry');
+    const run = this.#state === 'table' ? this.#heap[0] : this.#sources[0];
+    const isThere = this.#state === 'table' || this.#state === 'entry';
+    assert(run !== undefined && isThere, 'the merge stands on no entry and before no table');
     return run;
   }
 
-  /** Which of that run's tables the entry is in, from 0 in the order they were fed. */
+  /** Which of that run's tables it is, or the entry is in, from 0. */
   get object(): number {
-    return this.objectOf(this.run);
+    return this.#input(this.run).object;
   }
 
   /** Number of the entry in that table. */
@@ -83,86 +69,115 @@ export class RunMerge {
     return this.cursorOf(this.run);
   }
 
-  objectOf(run: number): number {
-    return this.#input(run).object;
-  }
-
   cursorOf(run: number): EntryCursor {
     const { cursor } = this.#input(run);
     assert(cursor !== null, () => `run ${run} stands on no entry`);
     return cursor;
   }
 
-  /**
-   * Gives the hungry run its next table, or null: it has no more.
-   * @param cursor before the table's first entry (`entriesOf`)
-   */
-  feed(run: number, cursor: EntryCursor | null): void {
-    assert(run === this.hungry, () => `run ${run} is not hungry`);
-    const input = this.#input(run);
-    input.cursor = cursor;
-    input.object += 1;
-    input.hasEnded = cursor === null;
-    this.#state = 'fed';
+  /** Before a table: whether it alone has entries from its first path to its last. */
+  get isAlone(): boolean {
+    const other = this.#other();
+    const { last } = this.#tableBefore();
+    return other === null || other.compare(last) > 0;
+  }
+
+  /** Before a table: whether the entry behind it is its own run's next one, or there is none. */
+  get isFollowedByOwn(): boolean {
+    const other = this.#other();
+    const { next } = this.#input(this.run);
+    if (other === null) return true;
+    return next !== undefined && other.compare(next.first) > 0;
+  }
+
+  /** Before a table: whether it is the last one of its run. */
+  get isLastOfRun(): boolean {
+    return this.#input(this.run).next === undefined;
   }
 
   /**
-   * Goes on to the next path.
+   * Opens the table that the merge stands before.
+   * @param cursor before its first entry (`entriesOf`)
+   * @throws StoreError INTEGRITY naming the table when that has another path than the manifest says
+   */
+  open(cursor: EntryCursor): void {
+    this.#input(this.run).open(cursor);
+    this.#push(this.#pop());
+    this.#state = 'between';
+  }
+
+  /** Passes the table that the merge stands before, which is alone. */
+  pass(): void {
+    assert(this.isAlone, 'a table is passed that others have entries in');
+    const run = this.#pop();
+    this.#input(run).pass();
+    this.#push(run);
+    this.#state = 'between';
+  }
+
+  /**
+   * Goes on to the next path, or to the table that begins with it.
    * @throws StoreError INTEGRITY naming the table whose entries are none, or out of order
    */
   advance(): MergeStep {
-    assert(this.#state !== 'hungry', () => `run ${this.hungry} is hungry`);
+    assert(this.#state !== 'table', 'a table waits to be opened or passed');
     this.#state = this.#moveOn();
     return this.#state;
   }
 
   #moveOn(): MergeStep {
     const sources = this.#sources;
-    for (let run = sources.at(-1); run !== undefined; run = sources.at(-1)) {
-      const input = this.#input(run);
-      if (!input.hasEnded) {
-        if (!stepOn(input)) return 'hungry';
-        this.#push(run);
-      }
-      sources.pop();
+    for (let run = sources.pop(); run !== undefined; run = sources.pop()) {
+      this.#input(run).advance();
+      this.#push(run);
     }
-    const first = this.#pop();
+    const [first] = this.#heap;
     if (first === undefined) return 'done';
-    sources.push(first);
+    if (this.#input(first).cursor === null) return 'table';
+    sources.push(this.#pop());
     for (let next = this.#heap[0]; next !== undefined; next = this.#heap[0]) {
       if (this.#comparePaths(first, next) !== 0) break;
-      sources.push(next);
-      this.#pop();
+      sources.push(this.#pop());
     }
     return 'entry';
   }
 
-  #input(run: number): Input {
+  #input(run: number): MergeInput {
     const input = this.#inputs[run];
     assert(input !== undefined, () => `no run ${run}`);
     return input;
   }
 
-  #comparePaths(a: number, b: number): number {
-    const one = this.cursorOf(a);
-    const other = this.cursorOf(b);
-    return compareBytes(
-      one.bytes,
-      one.pathStart,
-      one.jsonStart,
-      other.bytes,
-      other.pathStart,
-      other.jsonStart,
-    );
+  #tableBefore(): MergeTable {
+    assert(this.#state === 'table', 'the merge stands before no table');
+    return this.#input(this.run).table;
   }
 
-  /** By path, and the newest first where it is the same. */
+  /** The run with the least path but for the top of the heap. */
+  #other(): MergeInput | null {
+    const [, one, other] = this.#heap;
+    if (one === undefined) return null;
+    return this.#input(other !== undefined && this.#isBefore(other, one) ? other : one);
+  }
+
+  #comparePaths(a: number, b: number): number {
+    const one = this.#input(a);
+    const other = this.#input(b);
+    return compareBytes(one.bytes, one.start, one.end, other.bytes, other.start, other.end);
+  }
+
+  /** By path; where it is the same what is not open, since it must be, and then the newest. */
   #isBefore(a: number, b: number): boolean {
     const order = this.#comparePaths(a, b);
-    return order === 0 ? a > b : order < 0;
+    if (order !== 0) return order < 0;
+    const isOpen = this.#input(a).cursor !== null;
+    const isOtherOpen = this.#input(b).cursor !== null;
+    return isOpen === isOtherOpen ? a > b : isOtherOpen;
   }
 
+  /** A run that has come to its end is left out. */
   #push(run: number): void {
+    if (this.#input(run).hasEnded) return;
     const heap = this.#heap;
     let at = heap.length;
     while (at > 0) {
@@ -175,11 +190,12 @@ export class RunMerge {
     heap[at] = run;
   }
 
-  #pop(): number | undefined {
+  #pop(): number {
     const heap = this.#heap;
     const top = heap[0];
     const moved = heap.pop();
-    if (moved === undefined || heap.length === 0) return top;
+    assert(top !== undefined && moved !== undefined, 'no run is left');
+    if (heap.length === 0) return top;
     let at = 0;
     for (;;) {
       const left = 2 * at + 1;
@@ -194,24 +210,4 @@ export class RunMerge {
     heap[at] = moved;
     return top;
   }
-}
-
-/** Moves to the run's next entry; false when its table has no more. */
-function stepOn(input: Input): boolean {
-  const { cursor, last } = input;
-  if (cursor === null) return false;
-  if (!cursor.advance()) {
-    // A copy: a view would keep the whole table.
-    input.last = Uint8Array.from(cursor.path());
-    input.cursor = null;
-    return false;
-  }
-  if (last !== null) {
-    const { key, bytes, pathStart, jsonStart } = cursor;
-    if (compareBytes(last, 0, last.length, bytes, pathStart, jsonStart) >= 0) {
-      throw integrityError(key, 'its first path does not sort behind the table before');
-    }
-    input.last = null;
-  }
-  return true;
 }

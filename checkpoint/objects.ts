@@ -24,7 +24,6 @@ import {
   type RunManifest,
   runKey,
 } from './run-manifest.ts';
-import { type OpenedTable, openTable } from './table.ts';
 import { blocksFor, sliceBlocks } from './table-blocks.ts';
 import {
   type DataRange,
@@ -106,10 +105,10 @@ export class ObjectReader {
     return sliceBlocks(directory, range, read, bytes ?? missing(key));
   }
 
-  /** A whole table, all its blocks verified. One `get` for each 8 MiB. */
-  async table(kind: TableKind, ref: TableRef, options: CallOptions = {}): Promise<OpenedTable> {
+  /** A whole table as it lies there, for `openTable`. One `get` for each 8 MiB. */
+  async table(kind: TableKind, ref: TableRef, options: CallOptions = {}): Promise<Uint8Array> {
     const key = tableKey(kind, ref);
-    return openTable(kind, ref, (await this.#range(key, [0, ref.bytes], options)) ?? missing(key));
+    return (await this.#range(key, [0, ref.bytes], options)) ?? missing(key);
   }
 
   /** The version records of a history block, ascending. One `get`. */

@@ -8,14 +8,16 @@ import type { TableKind } from './table-directory.ts';
 import { type EntryCursor, entryBytes } from './table-entry.ts';
 
 export class RunBuilder {
-  readonly #builder: TableBuilder;
+  readonly #kind: TableKind;
+  readonly #epoch: number;
   readonly #cut: TableCut;
   readonly #onEnd: (builder: TableBuilder) => void;
+  #builder: TableBuilder;
 
   /**
    * @param epoch that the tables are written in
-   * @param onEnd called with a builder that holds the entries of one table, at least one: must call
-   *   `finish`, with the columns of these entries
+   * @param onEnd takes over a builder that holds the entries of one table, at least one: to be
+   *   finished with the columns of these entries, now or later
    * @param sizes the format's; others are for proofs
    */
   constructor(
@@ -24,9 +26,16 @@ export class RunBuilder {
     onEnd: (builder: TableBuilder) => void,
     sizes?: CutSizes,
   ) {
+    this.#kind = kind;
+    this.#epoch = epoch;
     this.#builder = new TableBuilder(kind, epoch);
     this.#cut = new TableCut(sizes);
     this.#onEnd = onEnd;
+  }
+
+  /** Whether the next entry begins a table. It may do so all the same when not. */
+  get isBetween(): boolean {
+    return this.#builder.entries === 0;
   }
 
   /**
@@ -35,9 +44,9 @@ export class RunBuilder {
    */
   add(path: Uint8Array, json: Uint8Array): void {
     const bytes = entryBytes(path.length, json.length);
-    if (this.#cut.endsBefore(bytes)) this.#onEnd(this.#builder);
+    if (this.#cut.endsBefore(bytes)) this.#end();
     this.#builder.add(path, json);
-    if (this.#cut.endsBehind(path, bytes)) this.#onEnd(this.#builder);
+    if (this.#cut.endsBehind(path, bytes)) this.#end();
   }
 
   /**
@@ -46,13 +55,19 @@ export class RunBuilder {
    */
   copy(cursor: EntryCursor): void {
     const bytes = cursor.end - cursor.start;
-    if (this.#cut.endsBefore(bytes)) this.#onEnd(this.#builder);
+    if (this.#cut.endsBefore(bytes)) this.#end();
     this.#builder.copy(cursor);
-    if (this.#cut.endsBehind(cursor.path(), bytes)) this.#onEnd(this.#builder);
+    if (this.#cut.endsBehind(cursor.path(), bytes)) this.#end();
   }
 
   /** There are no more entries: ends the last table, if there is one. */
   end(): void {
-    if (this.#builder.entries > 0) this.#onEnd(this.#builder);
+    if (this.#builder.entries > 0) this.#end();
+  }
+
+  #end(): void {
+    const ended = this.#builder;
+    this.#builder = new TableBuilder(this.#kind, this.#epoch);
+    this.#onEnd(ended);
   }
 }

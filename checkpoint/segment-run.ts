@@ -1,6 +1,6 @@
 /**
  * Segments out of documents in the order of their paths, entries and columns together. Holds one
- * segment.
+ * segment, and those that were not finished yet.
  */
 import { ColumnsBuilder } from './columns.ts';
 import type { SegmentColumns } from './columns-reader.ts';
@@ -12,9 +12,12 @@ import type { EntryCursor } from './table-entry.ts';
 /** Adds the row of the document whose entry was just added. */
 type AddRow = (columns: ColumnsBuilder) => void;
 
+/** A table that has all its entries: made in steps, of some milliseconds each. */
+export type EndedTable = Generator<undefined, BuiltTable>;
+
 export class SegmentRun {
   readonly #run: RunBuilder;
-  readonly #onSegment: (segment: BuiltTable) => void;
+  readonly #onSegment: (segment: EndedTable) => void;
   #columns = new ColumnsBuilder();
   /**
    * The row of an entry that may not have been added yet: a segment may end before it or behind.
@@ -26,9 +29,14 @@ export class SegmentRun {
    * @param onSegment told of each segment that is complete, in order
    * @param sizes the format's; others are for proofs
    */
-  constructor(epoch: number, onSegment: (segment: BuiltTable) => void, sizes?: CutSizes) {
+  constructor(epoch: number, onSegment: (segment: EndedTable) => void, sizes?: CutSizes) {
     this.#onSegment = onSegment;
     this.#run = new RunBuilder('segment', epoch, (builder) => this.#end(builder), sizes);
+  }
+
+  /** As of `RunBuilder`. */
+  get isBetween(): boolean {
+    return this.#run.isBetween;
   }
 
   /**
@@ -59,11 +67,17 @@ export class SegmentRun {
     if (builder.entries > this.#columns.rows) this.#takeRow();
     const columns = this.#columns;
     this.#columns = new ColumnsBuilder();
-    this.#onSegment(builder.finish({ columns: columns.finish() }));
+    this.#onSegment(finishing(builder, columns));
   }
 
   #takeRow(): void {
     this.#row?.(this.#columns);
     this.#row = null;
   }
+}
+
+function* finishing(builder: TableBuilder, columns: ColumnsBuilder): EndedTable {
+  const made = columns.finish();
+  yield;
+  return yield* builder.finishing({ columns: made });
 }

@@ -4,6 +4,7 @@
  * (I4).
  */
 import { integrityError } from '../bucketstore/base/errors.ts';
+import { inTurns, type Turn } from '../bucketstore/base/in-turns.ts';
 import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';
 import { belongs, follows } from '../bucketstore/log/chain.ts';
 import { isMutation } from '../bucketstore/log/entry-rules.ts';
@@ -46,15 +47,17 @@ export interface StepResult {
 /**
  * Takes the slots in. One or two `get`s for each document that was archived without a change.
  * @param slots from the checkpoint on, contiguous; at least one
+ * @param turn taken between slots
  * @throws StoreError `INTEGRITY` naming the slot that does not follow; what reading details throws
  */
 export async function takeStep(
   life: LifeStart,
   below: CheckpointBelow,
   slots: readonly ReadSlot[],
+  turn: Turn,
 ): Promise<StepResult> {
   const tip = endOf(below.snapshot, slots);
-  const creations = creationsIn(slots);
+  const creations = await inTurns(creationsIn(slots), turn);
   const before = below.snapshot.documentCount;
   const from = below.root?.base ?? { position: life.sequence, documents: life.documents };
   const countAt = counter(before, creations);
@@ -81,6 +84,8 @@ export async function takeStep(
       if (isMutation(entry)) await intake.add(entry, own);
       control.pass(entry, own, intake, slot.first);
     }
+    // A slot has 256 entries at most.
+    await turn();
   }
   const documents = before + creations.length;
   return { tip, documents, base, runs, records, intake, ...control.end(intake) };
@@ -133,13 +138,20 @@ function endOf({ identity, tip }: Snapshot, slots: readonly ReadSlot[]): Tip {
   return end;
 }
 
+/** Slots that are looked through in one step. */
+const STEP_SLOTS = 64;
+
 /** Sequences of the entries that make a document, ascending. */
-function creationsIn(slots: readonly ReadSlot[]): Sequence[] {
-  return slots.flatMap(({ slot }) => {
-    return slot.entries.flatMap((entry, index) => {
-      return entry.kind === 'write' && entry.version === 1 ? [sequence(slot.first + index)] : [];
-    });
-  });
+function* creationsIn(slots: readonly ReadSlot[]): Generator<undefined, Sequence[]> {
+  const creations: Sequence[] = [];
+  for (const [count, { slot }] of slots.entries()) {
+    for (const [index, entry] of slot.entries.entries()) {
+      const isCreation = entry.kind === 'write' && entry.version === 1;
+      if (isCreation) creations.push(sequence(slot.first + index));
+    }
+    if (count % STEP_SLOTS === STEP_SLOTS - 1) yield;
+  }
+  return creations;
 }
 
 /** Documents at positions that are asked for in ascending order. */

@@ -5,6 +5,7 @@
 import { assert } from '../bucketstore/base/assert.ts';
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { decodeUtf8 } from '../bucketstore/document/text.ts';
+import { atOnce } from './column-sinks.ts';
 import { BLOCK_BYTES } from './constants.ts';
 import {
   type DataRange,
@@ -96,15 +97,22 @@ export class TableBuilder {
    * @throws InvariantError when there are none, or what lies behind them breaks a rule of the
    *   format
    */
-  finish({ columns, postings }: Partial<TableExtras> = {}): BuiltTable {
+  finish(extras: Partial<TableExtras> = {}): BuiltTable {
+    return atOnce(this.finishing(extras));
+  }
+
+  /** The same in steps of some milliseconds. Nothing may be added meanwhile. */
+  *finishing({ columns, postings }: Partial<TableExtras> = {}): Generator<undefined, BuiltTable> {
     assert(this.#entries > 0, 'a table of nothing');
     const ranges = this.#arrange(columns ?? new Map(), postings ?? NOTHING);
     const data = this.#room.subarray(0, dataLength(ranges));
     const [kind, entries, marks] = [this.#kind, this.#entries, this.#marks];
-    const head = encodeDirectory({ kind, entries, ranges, marks, blocks: blockHashes(data) });
+    const blocks = yield* blockHashes(data);
+    const head = encodeDirectory({ kind, entries, ranges, marks, blocks });
     const bytes = new Uint8Array(head.length + data.length);
     bytes.set(head);
     bytes.set(data, head.length);
+    yield;
     const ref: TableRef = {
       bytes: bytes.length,
       directory: { length: head.length, hash: sha256Hex(head) },
@@ -178,10 +186,14 @@ export class TableBuilder {
   }
 }
 
-function blockHashes(data: Uint8Array): string[] {
+/** Bytes that are hashed in one step. */
+const STEP_BYTES = 32 * BLOCK_BYTES;
+
+function* blockHashes(data: Uint8Array): Generator<undefined, string[]> {
   const hashes: string[] = [];
   for (let at = 0; at < data.length; at += BLOCK_BYTES) {
     hashes.push(sha256Hex(data.subarray(at, at + BLOCK_BYTES)));
+    if ((at + BLOCK_BYTES) % STEP_BYTES === 0) yield;
   }
   return hashes;
 }

@@ -33,6 +33,8 @@ import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { isDocumentPath } from '../bucketstore/document/path.ts';
 import { decodeUtf8 } from '../bucketstore/document/text.ts';
+import { atOnce } from './column-sinks.ts';
+import { BLOCK_BYTES } from './constants.ts';
 import { verifyBlocks } from './table-blocks.ts';
 import { TableBuilder } from './table-builder.ts';
 import {
@@ -57,13 +59,29 @@ export interface OpenedTable {
  * @throws StoreError INTEGRITY naming the table; UNSUPPORTED_FORMAT for a newer schema
  */
 export function openTable(kind: TableKind, ref: TableRef, bytes: Uint8Array): OpenedTable {
+  return atOnce(openingTable(kind, ref, bytes));
+}
+
+/** Blocks that are verified in one step. */
+const STEP_BLOCKS = 32;
+
+/** The same in steps of some milliseconds. */
+export function* openingTable(
+  kind: TableKind,
+  ref: TableRef,
+  bytes: Uint8Array,
+): Generator<undefined, OpenedTable> {
   const head = bytes.subarray(0, ref.directory.length);
   const directory = decodeDirectory(kind, ref, head);
   const data = bytes.subarray(head.length);
   if (bytes.length !== ref.bytes) {
     throw integrityError(directory.key, `${bytes.length} bytes, the manifest says ${ref.bytes}`);
   }
-  verifyBlocks(directory, 0, data);
+  for (let block = 0; block < directory.blocks.length; block += STEP_BLOCKS) {
+    const start = block * BLOCK_BYTES;
+    verifyBlocks(directory, block, data.subarray(start, start + STEP_BLOCKS * BLOCK_BYTES));
+    yield;
+  }
   return { directory, data };
 }
 

@@ -1,17 +1,11 @@
 /** Writes the runs of one checkpoint: what changed, merged with the older runs that it joins. */
+import type { Turn } from '../bucketstore/base/in-turns.ts';
 import type { Sequence } from '../bucketstore/base/sequence.ts';
+import { recordsOf, segmentsOf } from './changed-runs.ts';
 import type { EncodedHistory } from './history.ts';
 import { historyKey } from './history.ts';
 import type { ChangedStates, ChangedVersions } from './intake.ts';
-import {
-  mergeRecordRuns,
-  mergeSegments,
-  type RunSink,
-  type RunSource,
-  recordsOf,
-  segmentsOf,
-  sourceOf,
-} from './merge-runs.ts';
+import type { RunMerger, RunSink, RunSource } from './merger.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ObjectReader } from './objects.ts';
 import type { RunRef } from './root.ts';
@@ -35,6 +29,9 @@ export interface NamedObject {
 export interface RunWriterParts {
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
+  readonly merger: RunMerger;
+  /** Taken every few milliseconds. */
+  readonly turn: Turn;
   /** That everything is written in. */
   readonly epoch: number;
   readonly signal?: AbortSignal | undefined;
@@ -54,15 +51,19 @@ export class RunWriter {
   /** The run of documents that a step makes or keeps. */
   async run(step: RunStep<RunRef>, changed: ChangedStates | undefined): Promise<RunRef> {
     if (step.kind === 'kept') return this.#keep('run', step.run);
-    const made = changed === undefined ? [] : segmentsOf(changed, this.#parts);
+    const { turn } = this.#parts;
+    const made = changed === undefined ? [] : await segmentsOf(changed, this.#parts, turn);
     return this.#make('run', step, made, []);
   }
 
   /** The run of version records that a step makes or keeps. */
   async records(step: RunStep<RunRef>, changed: ChangedVersions | undefined): Promise<RunRef> {
     if (step.kind === 'kept') return this.#keep('records', step.run);
+    const { turn } = this.#parts;
     const { tables, closed } =
-      changed === undefined ? { tables: [], closed: [] } : recordsOf(changed, this.#parts);
+      changed === undefined
+        ? { tables: [], closed: [] }
+        : await recordsOf(changed, this.#parts, turn);
     return this.#make('records', step, tables, closed);
   }
 
@@ -96,24 +97,31 @@ export class RunWriter {
     older: readonly RunManifest[],
     made: readonly BuiltTable[],
   ): Promise<readonly TableRef[]> {
+    const { merger, epoch, signal } = this.#parts;
     const written: TableRef[] = [];
+    const sources = older.map((manifest) => this.#sourceOf(kind, manifest));
+    if (made.length > 0) sources.push(sourceOf(made));
     const sink: RunSink = {
       table: async (table) => {
         written.push(await this.#writeTable(kind, table));
       },
+      kept: async (run, table) => {
+        const ref = sources[run]?.tables[table];
+        if (ref === undefined) throw new RangeError(`no table ${table} of run ${run}`);
+        const built = run < older.length ? undefined : made[table];
+        written.push(built === undefined ? ref : await this.#writeTable(kind, built));
+      },
       closed: (block) => this.#writeBlock(block),
     };
-    const sources = older.map((manifest) => this.#sourceOf(kind, manifest));
-    if (made.length > 0) sources.push(sourceOf(TABLE_KINDS[kind], made));
-    await (kind === 'run' ? mergeSegments : mergeRecordRuns)(sources, sink, this.#parts);
+    await merger.merge(TABLE_KINDS[kind], sources, sink, { epoch, signal });
     return written;
   }
 
   #sourceOf(kind: RunKind, { objects }: RunManifest): RunSource {
     const { reader, signal } = this.#parts;
     return {
-      tables: objects.length,
-      open: async (table) => {
+      tables: objects,
+      read: async (table) => {
         const ref = objects[table];
         if (ref === undefined) throw new RangeError(`no table ${table}`);
         return reader.table(TABLE_KINDS[kind], ref, { signal, lane: 'bulk' });
@@ -158,6 +166,18 @@ export class RunWriter {
   #nameTable(kind: RunKind, ref: TableRef): void {
     this.named.push({ key: tableKey(TABLE_KINDS[kind], ref), size: ref.bytes });
   }
+}
+
+/** Tables that were just made, as a run. */
+function sourceOf(tables: readonly BuiltTable[]): RunSource {
+  return {
+    tables: tables.map(({ ref }) => ref),
+    read: async (table) => {
+      const built = tables[table];
+      if (built === undefined) throw new RangeError(`no table ${table}`);
+      return built.bytes;
+    },
+  };
 }
 
 /** Where a step's changes are, by the end of their stretch. */

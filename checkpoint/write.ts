@@ -2,8 +2,8 @@
  * Writes one checkpoint: everything it names first, the root, and the record last, so that a
  * compactor that dies at any moment costs only its replay.
  */
-import type { BlobStore } from '../blob/index.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
+import type { Turn } from '../bucketstore/base/in-turns.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
 import type { Sequence } from '../bucketstore/base/sequence.ts';
 import { sliceInlined } from '../bucketstore/log/bodies.ts';
@@ -12,6 +12,7 @@ import type { ReadSlot } from '../bucketstore/log/log.ts';
 import { checkpointKey, slotKey } from '../bucketstore/log/names.ts';
 import type { CheckpointRecord } from '../bucketstore/log/records.ts';
 import { recordOf } from '../bucketstore/snapshot/checkpoint-state.ts';
+import type { RunMerger } from './merger.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ObjectReader } from './objects.ts';
 import { type PackRef, packKey } from './pack.ts';
@@ -22,10 +23,12 @@ import { type CheckpointBelow, takeStep } from './step.ts';
 import { changedAt, type NamedObject, RunWriter } from './write-runs.ts';
 
 export interface CheckpointWriterParts {
-  readonly bucket: BlobStore;
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
+  readonly merger: RunMerger;
   readonly life: LifeStart;
+  /** Taken every few milliseconds. */
+  readonly turn: Turn;
 }
 
 export interface CheckpointInput {
@@ -52,11 +55,12 @@ const HEADS = 16;
  * @throws StoreError `INTEGRITY` naming what is damaged or gone; `UNAVAILABLE`, `LOCATION`
  */
 export async function writeCheckpoint(
-  { reader, writer, life }: CheckpointWriterParts,
+  { life, ...parts }: CheckpointWriterParts,
   { below, slots, unpacked, epoch, signal }: CheckpointInput,
 ): Promise<CheckpointRecord> {
-  const step = await takeStep(life, below, slots);
-  const written = new RunWriter({ reader, writer, epoch, signal });
+  const { writer, turn } = parts;
+  const step = await takeStep(life, below, slots, turn);
+  const written = new RunWriter({ ...parts, epoch, signal });
   const runs = [];
   for (const one of step.runs) runs.push(await written.run(one, changedAt(step.intake.runs, one)));
   const records = [];

@@ -28,7 +28,16 @@ import { refusal } from '../log/forge.ts';
 import { hashOf } from '../log/values.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { drawVersions } from './state-values.ts';
-import { bytesOf, cursorOf, EPOCH, keyOfTable, SMALL_CUT, text, utf8 } from './table-values.ts';
+import {
+  bytesOf,
+  cursorOf,
+  EPOCH,
+  keyOfTable,
+  mergeTablesOf,
+  SMALL_CUT,
+  text,
+  utf8,
+} from './table-values.ts';
 
 const PATH = '/log.md';
 const KEY = tableKey('records', { epoch: EPOCH, hash: hashOf(9) });
@@ -284,14 +293,14 @@ describe('a merge of record runs', () => {
     const tables: BuiltTable[] = [];
     const closed: EncodedHistory[] = [];
     const run = newRun(tables);
-    const merge = new RunMerge(runs.length);
-    const rest = runs.map((list) => [...list]);
+    const merge = new RunMerge(runs.map((list) => mergeTablesOf(list, 'records')));
     for (let step = merge.advance(); step !== 'done'; step = merge.advance()) {
       if (step === 'entry') {
         closed.push(...addMergedRecords(merge, run, EPOCH));
       } else {
-        const table = rest[merge.hungry]?.shift();
-        merge.feed(merge.hungry, table === undefined ? null : cursorOf(table, 'records'));
+        const table = runs[merge.run]?.[merge.object];
+        if (table === undefined) throw new RangeError('no table');
+        merge.open(cursorOf(table, 'records'));
       }
     }
     run.end();

@@ -18,11 +18,14 @@ import {
   drawEntries,
   EPOCH,
   keyOfTable,
+  mergeTablesOf,
   type PlainEntry,
   plain,
   readAll,
   runOf,
   SMALL_CUT,
+  tableOf,
+  utf8,
 } from './table-values.ts';
 
 type Run = readonly BuiltTable[];
@@ -33,22 +36,24 @@ interface Origin {
   readonly row: number;
 }
 
-/** Drives a merge to its end; tables are handed out only when they are asked for. */
+/** Drives a merge to its end; tables are handed out only when it comes to them. */
 function drive(runs: readonly Run[], onEntry: (merge: RunMerge) => void): void {
-  const merge = new RunMerge(runs.length);
-  const fed = runs.map(() => 0);
+  const merge = new RunMerge(runs.map((run) => mergeTablesOf(run)));
+  const opened = runs.map(() => 0);
   for (let step = merge.advance(); step !== 'done'; step = merge.advance()) {
     if (step === 'entry') {
       onEntry(merge);
       continue;
     }
-    const run = merge.hungry;
-    const table = runs[run]?.[fed[run] ?? 0];
-    fed[run] = (fed[run] ?? 0) + 1;
-    merge.feed(run, table === undefined ? null : cursorOf(table));
+    const { run, object } = merge;
+    const table = runs[run]?.[object];
+    expect(object).toBe(opened[run]);
+    opened[run] = object + 1;
+    if (table === undefined) throw new RangeError('no table');
+    merge.open(cursorOf(table));
   }
-  // Every run was read to its end, and asked once more.
-  expect(fed).toEqual(runs.map((run) => run.length + 1));
+  // Every table was opened, in order.
+  expect(opened).toEqual(runs.map((run) => run.length));
 }
 
 function mergeRuns(runs: readonly Run[]): { tables: BuiltTable[]; origins: Origin[] } {
@@ -146,26 +151,67 @@ describe('a merge of runs', () => {
     }
   });
 
-  test('is fed what it asks for, and nothing else', () => {
+  test('comes to each table before its first entry, and to none twice', () => {
     const [table] = runOf(drawEntries(new SeededRandom(9), 2));
     if (table === undefined) throw new RangeError('no table');
-    const merge = new RunMerge(2);
-    expect(() => merge.hungry).toThrow(InvariantError);
+    const merge = new RunMerge([mergeTablesOf([table]), []]);
     expect(() => merge.run).toThrow(InvariantError);
-    expect(merge.advance()).toBe('hungry');
+    expect(() => merge.open(cursorOf(table))).toThrow(InvariantError);
+    expect(merge.advance()).toBe('table');
     expect(() => merge.advance()).toThrow(InvariantError);
-    expect(() => merge.feed(1 - merge.hungry, null)).toThrow(InvariantError);
-    merge.feed(merge.hungry, cursorOf(table));
-    expect(() => merge.feed(0, null)).toThrow(InvariantError);
-    expect(merge.advance()).toBe('hungry');
-    merge.feed(merge.hungry, null);
+    expect([merge.run, merge.object]).toEqual([0, 0]);
+    expect([merge.isAlone, merge.isFollowedByOwn, merge.isLastOfRun]).toEqual([true, true, true]);
+    merge.open(cursorOf(table));
+    expect(() => merge.open(cursorOf(table))).toThrow(InvariantError);
     expect(merge.advance()).toBe('entry');
+    expect(() => merge.pass()).toThrow(InvariantError);
     expect(merge.advance()).toBe('entry');
-    expect(merge.advance()).toBe('hungry');
-    merge.feed(merge.hungry, null);
     expect(merge.advance()).toBe('done');
     expect(merge.advance()).toBe('done');
-    expect(() => new RunMerge(0)).toThrow(InvariantError);
+    expect(() => new RunMerge([])).toThrow(InvariantError);
+  });
+
+  test('passes a table only where no other run has an entry', () => {
+    const entry = (path: string): PlainEntry => ({ path, json: '{}' });
+    const table = tableOf([entry('/c.md'), entry('/f.md')]);
+    for (const [paths, isAlone, isFollowedByOwn] of [
+      [['/a.md', '/b.md'], true, true],
+      [['/g.md'], true, false],
+      [['/d.md'], false, false],
+      [['/c.md'], false, false],
+      [['/f.md'], false, false],
+    ] as const) {
+      const others = paths.map((path) => tableOf([entry(path)]));
+      const merge = new RunMerge([mergeTablesOf([table]), mergeTablesOf(others)]);
+      for (let step = merge.advance(); step !== 'table' || merge.run !== 0; ) {
+        const other = others[step === 'table' ? merge.object : -1];
+        if (other !== undefined) merge.open(cursorOf(other));
+        step = merge.advance();
+      }
+      expect([paths, merge.isAlone, merge.isFollowedByOwn]).toEqual([
+        paths,
+        isAlone,
+        isFollowedByOwn,
+      ]);
+      if (isAlone) {
+        merge.pass();
+        expect(merge.advance()).toBe(isFollowedByOwn ? 'done' : 'table');
+      } else {
+        expect(() => merge.pass()).toThrow(InvariantError);
+      }
+    }
+  });
+
+  test('refuses a table that begins or ends elsewhere than its manifest says', () => {
+    const table = tableOf(drawEntries(new SeededRandom(10), 3));
+    for (const change of [{ first: utf8('/-.md') }, { last: utf8('/~.md') }]) {
+      refusal(keyOfTable(table), () => {
+        const merge = new RunMerge([mergeTablesOf([table]).map((one) => ({ ...one, ...change }))]);
+        merge.advance();
+        merge.open(cursorOf(table));
+        while (merge.advance() !== 'done');
+      });
+    }
   });
 
   test('of nothing is nothing', () => {

@@ -1,6 +1,7 @@
 /** Entries, tables and runs that the tests of tables and merges are made of; all from a seed. */
 import { compareUtf8 } from '../../bucketstore/base/order.ts';
 import type { CutSizes } from '../../checkpoint/cut.ts';
+import { type MergeTable, mergeTable } from '../../checkpoint/merge-input.ts';
 import { RunBuilder } from '../../checkpoint/run-builder.ts';
 import { entriesOf, openTable } from '../../checkpoint/table.ts';
 import { type BuiltTable, TableBuilder, type TableExtras } from '../../checkpoint/table-builder.ts';
@@ -97,4 +98,12 @@ export function keyOfTable(table: BuiltTable, kind: TableKind = 'segment'): stri
 /** The bytes of these tables, one after another. */
 export function bytesOf(tables: readonly BuiltTable[]): Uint8Array {
   return Buffer.concat(tables.map(({ bytes }) => bytes));
+}
+
+/** A run as a merge knows it. */
+export function mergeTablesOf(
+  tables: readonly BuiltTable[],
+  kind: TableKind = 'segment',
+): MergeTable[] {
+  return tables.map(({ ref }) => mergeTable(kind, ref));
 }

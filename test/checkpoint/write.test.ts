@@ -11,6 +11,7 @@ import { createMemoryBucket } from '../../blob/memory.ts';
 import type { Sequence } from '../../bucketstore/base/sequence.ts';
 import type { CheckpointRecord } from '../../bucketstore/log/records.ts';
 import type { Snapshot } from '../../bucketstore/snapshot/snapshot.ts';
+import { InTurnsMerger } from '../../checkpoint/in-turns-merger.ts';
 import { CheckpointLoader } from '../../checkpoint/load.ts';
 import { ObjectWriter } from '../../checkpoint/object-writer.ts';
 import { ObjectReader } from '../../checkpoint/objects.ts';
@@ -49,6 +50,7 @@ class Bench {
     const { clock, random, log } = this;
     const reader = new ObjectReader({ bucket });
     const writer = new ObjectWriter({ bucket, clock, random });
+    const merger = new InTurnsMerger(async () => undefined);
     const life = lifeStart(log.marker.start);
     const at = below.snapshot.tip.sequence;
     const packed = below.root?.packedThrough ?? life.sequence;
@@ -56,7 +58,7 @@ class Bench {
     const unpacked = log.slots.filter(({ slot }) => slot.last > packed && slot.last <= at);
     const { epoch } = log.state.control;
     const writing = writeCheckpoint(
-      { bucket, reader, writer, life },
+      { reader, writer, merger, life, turn: async () => undefined },
       { below, slots, unpacked, epoch },
     );
     const record = await clock.run(writing);
