@@ -139,7 +139,7 @@ export function cutAtRandom<T>(random: SeededRandom, items: readonly T[], pieces
 }
 
 /** A run's column set of documents in so many segments at most. */
-export function residentOf(
+function residentOf(
   random: SeededRandom,
   documents: readonly DocumentState[],
   pieces: number,
