@@ -25,14 +25,15 @@ const READ_AHEAD = 16;
 
 /**
  * The slots behind a checkpoint, as far as one step goes: to the first slot end at which a bound is
- * reached, or to `target`. One list for a thousand names, one `get` for each slot.
- * @throws StoreError `INTEGRITY` naming a slot that is damaged or missing; `UNAVAILABLE`,
- *   `LOCATION`
+ * reached, or to `target`, a slot's end that is known by its hash. One list for a thousand names,
+ * one `get` for each slot.
+ * @throws StoreError `INTEGRITY` naming a slot that is damaged or missing, or is another than the
+ *   one known at the target; `UNAVAILABLE`, `LOCATION`
  */
 export async function readStep(
   log: Log,
   tip: Tip,
-  target: Sequence,
+  target: Pick<Tip, 'sequence' | 'hash'>,
   bounds: StepBounds,
   options: CallOptions,
 ): Promise<readonly ReadSlot[]> {
@@ -46,12 +47,31 @@ export async function readStep(
       // A name inside the range already covered is a stray of a writer that slept.
       if (first < next) continue;
       if (first > next) throw integrityError(slotKey(next), `missing, while ${first} is there`);
-      if (first > target) return slots;
+      if (first > target.sequence) return upTo(target, tip, slots);
       slots.push(found);
       next = sequence(found.slot.last + 1);
       bytes += found.bytes.byteLength;
+      if (found.slot.last >= target.sequence) return upTo(target, tip, slots);
       if (slots.length >= bounds.slots || bytes >= bounds.bytes) return slots;
     }
+  }
+  return upTo(target, tip, slots);
+}
+
+/** The slots of a step that must end at the target: else the log is not the one that was seen. */
+function upTo(
+  target: Pick<Tip, 'sequence' | 'hash'>,
+  tip: Tip,
+  slots: readonly ReadSlot[],
+): readonly ReadSlot[] {
+  const end = slots.at(-1);
+  const last = end?.slot.last ?? tip.sequence;
+  if (last < target.sequence) {
+    const problem = `missing, and this store has applied the log up to ${target.sequence}`;
+    throw integrityError(slotKey(sequence(last + 1)), problem);
+  }
+  if (end !== undefined && (last > target.sequence || end.hash !== target.hash)) {
+    throw integrityError(slotKey(end.slot.first), 'is not the slot that this store has applied');
   }
   return slots;
 }

@@ -10,7 +10,6 @@ import type { Clock } from '../bucketstore/base/clock.ts';
 import type { Logger } from '../bucketstore/base/diagnostics.ts';
 import { integrityError, isStoreError, StoreError } from '../bucketstore/base/errors.ts';
 import type { Random } from '../bucketstore/base/random.ts';
-import type { Sequence } from '../bucketstore/base/sequence.ts';
 import { belongs } from '../bucketstore/log/chain.ts';
 import type { CheckpointPlace, Checkpoints } from '../bucketstore/log/checkpoints.ts';
 import type { Log, ReadSlot } from '../bucketstore/log/log.ts';
@@ -18,6 +17,7 @@ import { checkpointKey, LOG_PREFIX } from '../bucketstore/log/names.ts';
 import type { CheckpointRecord } from '../bucketstore/log/records.ts';
 import { counts } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
+import type { Tip } from '../bucketstore/snapshot/state.ts';
 import { readStep, readUnpacked, STEP_BOUNDS, type StepBounds } from './backlog.ts';
 import type { CheckpointLoader } from './load.ts';
 import type { RunMerger } from './merger.ts';
@@ -141,8 +141,8 @@ export class Compactor {
   }
 
   async #compact(options: Pick<CallOptions, 'signal'>): Promise<Compacted> {
-    const { sequence: target } = (await this.#parts.atTip(options)).tip;
-    /** Records of others that do not verify: another slot end is taken. */
+    const { tip: target } = await this.#parts.atTip(options);
+    /** Records that are there, whoever made them: one that does not verify is passed over. */
     const taken = new Set<string>();
     /** Checkpoints of which something turned out to be damaged: an older one is built on. */
     const bad = new Set<string>();
@@ -150,16 +150,27 @@ export class Compactor {
       options.signal?.throwIfAborted();
       const { control } = await this.#parts.atTip(options);
       const { below, place } = await this.#newest(control, bad, options);
-      const slots = await this.#step(below, target, { epoch: control.epoch, taken }, options);
-      if (slots.length === 0) return { newest: place, written };
       const { epoch } = control;
-      const record = await this.#tryWrite(below, slots, epoch, options);
+      let record: CheckpointRecord | null;
+      try {
+        const slots = await this.#step(below, target, { epoch, taken }, options);
+        if (slots.length === 0) return { newest: place, written };
+        record = await this.#tryWrite(below, slots, epoch, options);
+      } catch (error) {
+        if (!isIntegrity(error)) throw error;
+        // What was to be read may have been collected meanwhile.
+        const { control: now } = await this.#parts.atTip(options);
+        if (now.floor.at <= control.floor.at) throw error;
+        continue;
+      }
       if (record === null) {
         if (place !== null) bad.add(keyOf(place));
         continue;
       }
-      // Behind a barrier what was written may be condemned: it starts again.
-      if ((await this.#parts.atTip(options)).control.epoch !== epoch) continue;
+      // Behind a barrier what was written may be condemned, and below a new floor what was read may
+      // be another's: it starts again.
+      const { control: now } = await this.#parts.atTip(options);
+      if (now.epoch !== epoch || now.floor.at > control.floor.at) continue;
       if (await this.#create(record, taken, options)) written += 1;
     }
   }
@@ -185,7 +196,7 @@ export class Compactor {
         await this.#parts.onCheckpoint(snapshot, options);
         return { below: { snapshot, root, swept: record.swept }, place };
       } catch (error) {
-        if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
+        if (!isIntegrity(error)) throw error;
         logger.warn({ object: keyOf(place), err: error }, 'checkpoint not built on: not verified');
       }
     }
@@ -197,11 +208,11 @@ export class Compactor {
   /** The slots of the next step; none when there is nothing to do. */
   async #step(
     { snapshot }: CheckpointBelow,
-    target: Sequence,
+    target: Tip,
     { epoch, taken }: { readonly epoch: number; readonly taken: ReadonlySet<string> },
     options: CallOptions,
   ): Promise<readonly ReadSlot[]> {
-    if (snapshot.tip.sequence >= target) return [];
+    if (snapshot.tip.sequence >= target.sequence) return [];
     const { log, bounds = STEP_BOUNDS } = this.#parts;
     let slots = await readStep(log, snapshot.tip, target, bounds, options);
     for (let last = slots.at(-1); last !== undefined; last = slots.at(-1)) {
@@ -255,15 +266,19 @@ export class Compactor {
     options: Pick<CallOptions, 'signal'>,
   ): Promise<boolean> {
     const { key, bytes } = recordObject(record);
+    // Whoever made it, it is built on if it verifies, else passed over: it is never made again.
+    taken.add(key);
     try {
       return (await this.#writer.put(key, bytes, options)) === 'created';
     } catch (error) {
-      if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
-      // Another's: it is built on if it verifies, and never written over.
-      taken.add(key);
+      if (!isIntegrity(error)) throw error;
       return false;
     }
   }
+}
+
+function isIntegrity(error: unknown): boolean {
+  return isStoreError(error) && error.code === 'INTEGRITY';
 }
 
 function keyOf({ sequence, epoch }: CheckpointPlace): string {
