@@ -1,4 +1,4 @@
-/** Where the base of a checkpoint ends, read from its objects: as JSON, since nothing else is asked. */
+/** Where the base of a checkpoint ends: read from its objects as JSON, nothing else is asked. */
 import type { BlobStore } from '../blob/index.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { sequence } from '../bucketstore/base/sequence.ts';
@@ -10,7 +10,7 @@ interface RootName {
   readonly hash: string;
 }
 
-/** Of the newest checkpoint, or of the start while there is none. At most one list and two `get`s. */
+/** Of the newest checkpoint, or of the start while there is none. A list and at most two `get`s. */
 export async function newestBase(bucket: BlobStore): Promise<number> {
   const { objects } = await bucket.list({ prefix: CHECKPOINTS_PREFIX, limit: 1 });
   const key = objects[0]?.key;

@@ -1,4 +1,4 @@
-/** Changes of a seeded world: spread over all of its documents, and what they change of the index. */
+/** Changes of a seeded world, spread over all of its documents, and how large they are. */
 
 import type { Sequence } from '../bucketstore/base/sequence.ts';
 import { parseHash } from '../bucketstore/document/body.ts';

@@ -87,7 +87,7 @@ export interface Report extends Percentiles {
   readonly cpu_us_per_write: number | null;
   readonly slots: number;
   readonly slots_lost: number;
-  /** Checkpoints whose record these stores made; objects and bytes of all that they wrote for any. */
+  /** Records that these stores made; objects and bytes of all that they wrote for any. */
   readonly checkpoints: number;
   readonly checkpoint_objects: number;
   readonly checkpoint_bytes: number;

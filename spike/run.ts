@@ -63,7 +63,7 @@ export async function runScenario(machine: Machine, asked: SpikeArguments): Prom
   return { report: makeReport(factsOf(machine, asked, cMs, date), outcome), outcome };
 }
 
-/** The same for a large world: a run that is ended before its time has no figures but `compact`'s. */
+/** The same for a large world. Of runs that are interrupted only `compact` has figures. */
 export async function runWorldScenario(
   machine: Machine,
   asked: SpikeArguments,

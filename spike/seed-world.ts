@@ -38,7 +38,7 @@ import { Sending } from './sending.ts';
 const EPOCH = 1;
 /** Sequence 1 is genesis: the first document's is the next. */
 const FIRST_SEQUENCE = 2;
-/** When every document was written, s since the epoch: the objects depend on nothing but the seed. */
+/** When every document was written, s since the epoch: objects follow from the seed alone. */
 const MODIFIED = 1_767_225_600;
 const OBJECTS_AT_ONCE = 8;
 /** Documents between two looks at the signal, and at what else is due. */

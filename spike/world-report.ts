@@ -93,7 +93,7 @@ export interface CompactFigures {
   /** Bytes written for each byte of a changed entry, with packs and without. */
   readonly bytes_ratio: number | null;
   readonly bytes_ratio_without_packs: number | null;
-  /** Objects of a checkpoint in the mean, and the most of one that built a base and one that did not. */
+  /** Objects of a checkpoint in the mean, and at most, of those that built a base and others. */
   readonly objects_per_checkpoint: number | null;
   readonly objects_max_with_base: number | null;
   readonly objects_max_without_base: number | null;

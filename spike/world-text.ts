@@ -23,7 +23,10 @@ import type {
 
 /** The lines that a run prints when it is done. */
 export function worldLines(report: WorldReport): readonly string[] {
-  return [...headLines(report), ...figureLines(report), ...voidLines(report)];
+  const { interrupted, seconds } = report;
+  const words = `INTERRUPTED: the figures are of the ${seconds} s until then`;
+  const ended = interrupted ? [words] : [];
+  return [...headLines(report), ...figureLines(report), ...ended, ...voidLines(report)];
 }
 
 function figureLines(report: WorldFigures): readonly string[] {
@@ -60,7 +63,7 @@ function coldstartLines(of: ColdstartFigures): readonly string[] {
     `first get    ${ms(of.first_get_ms)} = ${c(of.first_get_c)}, at most ` +
       `${ms(of.first_get_max_ms)}; ${of.requests_in_sequence} requests in sequence`,
     `everything   ${ms(of.full_ms)}; then a list ${ms(of.ls_ms)}, a look-up ${ms(of.lookup_ms)}`,
-    `replay       ${ms(of.replay_ms)} from the first to the last read of a slot behind the checkpoint`,
+    `replay       ${ms(of.replay_ms)} from the first to the last read of a slot behind it`,
     `requests     ${kinds(of.requests)} of all stores; ${megabytes(of.bytes_read)} read`,
     `memory       ${megabytes(of.resident_bytes)} a store, ` +
       `${of.resident_bytes_per_document.toFixed(1)} bytes a document`,
@@ -79,8 +82,8 @@ function compactLines(of: CompactFigures): readonly string[] {
     `ratio        ${figure(of.bytes_ratio, 2)}, without packs ` +
       `${figure(of.bytes_ratio_without_packs, 2)}; of one without a base at most ` +
       `${figure(of.bytes_ratio_max_without_base, 2)}`,
-    `objects      ${of.checkpoint_objects}, ${figure(of.objects_per_checkpoint, 1)} a checkpoint; ` +
-      `at most ${withBase ?? 'n/a'} with a base, ${without ?? 'n/a'} without`,
+    `objects      ${of.checkpoint_objects}, ` +
+      `${figure(of.objects_per_checkpoint, 1)} a checkpoint; at most ${withBase ?? 'n/a'} with a base, ${without ?? 'n/a'} without`,
     `errors       ${kinds(of.errors) || 'none'}`,
     memoryLine(of.rss),
     ...loopLines(of.event_loop_delay_p999_ms),
