@@ -83,7 +83,8 @@ function compactLines(of: CompactFigures): readonly string[] {
       `${figure(of.bytes_ratio_without_packs, 2)}; of one without a base at most ` +
       `${figure(of.bytes_ratio_max_without_base, 2)}`,
     `objects      ${of.checkpoint_objects}, ` +
-      `${figure(of.objects_per_checkpoint, 1)} a checkpoint; at most ${withBase ?? 'n/a'} with a base, ${without ?? 'n/a'} without`,
+      `${figure(of.objects_per_checkpoint, 1)} a checkpoint; at most ` +
+      `${withBase ?? 'n/a'} with a base, ${without ?? 'n/a'} without`,
     `errors       ${kinds(of.errors) || 'none'}`,
     memoryLine(of.rss),
     ...loopLines(of.event_loop_delay_p999_ms),
