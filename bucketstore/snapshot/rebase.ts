@@ -9,8 +9,8 @@ import type { ChangedDocument, SnapshotMaps, SnapshotParts } from './snapshot.ts
 import type { DocumentHead, VersionRecord } from './state.ts';
 import { versionKey } from './version-key.ts';
 
-/** Documents, versions and slots that are looked at in one step: about 3 ms of work. */
-export const REBASE_STEP = 512;
+/** Documents, versions and slots that are looked at in one step: some 2 ms of work. */
+export const REBASE_STEP = 256;
 
 /** Whoever is asked whether a step has done enough. */
 class Steps {

@@ -176,7 +176,7 @@ describe('a move in steps', () => {
 });
 
 /** More documents than are looked at in one step. */
-const DOCUMENTS = 3 * REBASE_STEP;
+const DOCUMENTS = 5 * REBASE_STEP;
 
 async function filled(bench: WorldBench, store: BenchStore): Promise<void> {
   const publish = (n: number) => {
