@@ -8,19 +8,25 @@ import type { PlanEvent } from './plan.ts';
 import type { SimRandom } from './random.ts';
 import type { WaitKind } from './wait.ts';
 
-/** Waits of a compactor. */
+/** Waits of a compactor, the ones more often that not every compaction has, or only once. */
 const AIMS: readonly WaitKind[] = [
   'create segment request',
   'create segment answer',
   'create records request',
   'create records answer',
   'create history request',
+  'create history request',
+  'create history answer',
   'create history answer',
   'create run request',
   'create run answer',
   'create pack request',
+  'create pack request',
+  'create pack answer',
   'create pack answer',
   'create root request',
+  'create root request',
+  'create root answer',
   'create root answer',
   'create checkpoint request',
   'create checkpoint answer',
@@ -35,7 +41,7 @@ export function drawCompactions(
   bursts: readonly Burst[],
 ): readonly PlanEvent[] {
   const events: PlanEvent[] = [];
-  for (let left = random.integer(5); left > 0; left--) {
+  for (let left = random.integer(4); left > 0; left--) {
     const at = momentNear(random, bursts);
     const racing = random.chance(0.5) ? 1 : stores;
     const first = random.integer(stores);

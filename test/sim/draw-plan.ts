@@ -33,7 +33,7 @@ export function drawPlan(seed: number): Plan {
   const random = new SimRandom(seed).fork('plan');
   const count = random.pick([1, 2, 2, 3, 3, 4]);
   const background = random.fork('background');
-  const compacts = background.chance(0.4);
+  const compacts = background.chance(0.3);
   const stores = Array.from({ length: count }, () => {
     const compact = compacts && background.chance(0.9);
     return { ...drawStore(random), compact, idleLimit: background.chance(0.75) };

@@ -43,7 +43,6 @@ const HARD_EVENTS: readonly string[] = [
   'group kept',
   'group refused',
   'group with an unchanged part',
-  'reborn name',
   'stale store',
   'clock jump',
   'hidden pause',
@@ -58,6 +57,9 @@ const HARD_EVENTS: readonly string[] = [
   'read from a pack, with slots gone',
 ];
 
+/** A name that was freed is created again by a store that slept. */
+const REBORN = 'reborn name';
+
 /** Those that only a part of the plans is made for. */
 const RARE_EVENTS: readonly string[] = [
   ...atBothStages(COMPACTOR_WAITS),
@@ -68,7 +70,8 @@ const RARE_EVENTS: readonly string[] = [
 
 /** How often all seeds of `npm test` together meet each, at least. */
 const HARD_MIN = 200;
-const RARE_MIN = 40;
+const REBORN_MIN = 120;
+const RARE_MIN = 16;
 
 function atBothStages(waits: readonly string[]): readonly string[] {
   return waits.flatMap((wait) => [`crash at ${wait} request`, `crash at ${wait} answer`]);
@@ -81,6 +84,7 @@ function atBothStages(waits: readonly string[]): readonly string[] {
 export function rareEvents(coverage: Coverage, shares: number): readonly string[] {
   const demands = [
     ...HARD_EVENTS.map((name) => [name, HARD_MIN] as const),
+    [REBORN, REBORN_MIN] as const,
     ...RARE_EVENTS.map((name) => [name, RARE_MIN] as const),
   ];
   return demands.flatMap(([name, min]) => {

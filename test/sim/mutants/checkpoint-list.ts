@@ -42,6 +42,7 @@ export const BROKEN_CHECKPOINTS: readonly Mutant[] = [
   },
   {
     name: 'cold-start-by-probes',
+    rare: true,
     rule: 'a cold start lists the log, and concludes nothing before it has listed the records again',
     edits: [
       { file: LOAD, find: 'backlog: true, believe', replace: 'backlog: false, believe' },
