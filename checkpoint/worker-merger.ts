@@ -92,17 +92,15 @@ export class WorkerMerger implements RunMerger {
 
   /** Null when there are no threads here, or the program of this one is not there. */
   async #begin(): Promise<Worker | null> {
-    if (this.#hasNone) return null;
+    if (this.#hasNone || !isCompiled()) return null;
     try {
       const worker = newWorker();
       await new Promise<void>((resolve, reject) => {
         worker.once('message', () => resolve());
-        worker.once('error', reject);
-        worker.once('exit', (status) => reject(new Error(`ended with status ${status}`)));
+        // They stay, and say nothing later: a thread that ends while it is idle is not used any more.
+        worker.on('error', reject);
+        worker.on('exit', (status) => reject(new Error(`ended with status ${status}`)));
       });
-      worker.removeAllListeners();
-      // An idle thread that ends is not used any more, whatever it says.
-      worker.on('error', () => undefined);
       worker.on('exit', () => {
         if (this.#worker === worker) this.#worker = null;
       });
@@ -123,14 +121,14 @@ export class WorkerMerger implements RunMerger {
   }
 }
 
-/** The program lies beside this file, compiled as this file is, or not. */
+/** Whether this file is compiled: a thread begins without whatever reads TypeScript here. */
+function isCompiled(): boolean {
+  return new URL(import.meta.url).pathname.endsWith('.js');
+}
+
+/** The program lies beside this file. */
 function newWorker(): Worker {
-  const isSource = new URL(import.meta.url).pathname.endsWith('.ts');
-  return isSource
-    ? new Worker(new URL('./merge-worker.ts', import.meta.url), {
-        execArgv: ['--import', 'tsx'],
-      })
-    : new Worker(new URL('./merge-worker.js', import.meta.url), { execArgv: [] });
+  return new Worker(new URL('./merge-worker.js', import.meta.url), { execArgv: [] });
 }
 
 function bytesOf(runs: readonly RunSource[]): number {
