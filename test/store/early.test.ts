@@ -169,7 +169,7 @@ describe('reads before the columns are in', () => {
       world.loaded(),
     ];
     let settled = 0;
-    for (const one of later) one.then(() => settled++);
+    for (const one of later) void one.then(() => settled++);
     await drain();
     await bench.run(view.get(pathOf(2)).catch(() => null));
     expect([held.waiting > 0, settled]).toEqual([true, 0]);
@@ -268,7 +268,7 @@ describe('what cannot be sure is left to the whole state:', () => {
     bench.clock.shiftMonotonic(FENCE_MS + 1);
     const late = world.view().stat(pathOf(1));
     let settled = false;
-    late.then(() => {
+    void late.then(() => {
       settled = true;
     });
     await drain();
