@@ -55,6 +55,7 @@ export const BROKEN_CHECKPOINTS: readonly Mutant[] = [
   },
   {
     name: 'fallback-below-start',
+    hint: 21,
     rule: 'what lies at or below the start is of another life, whatever it looks like',
     edits: [
       { file: LOAD, find: 'if (place.sequence <= start.tip.sequence) break;', replace: '' },
