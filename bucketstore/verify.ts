@@ -37,8 +37,8 @@ const READ_AHEAD = 16;
  * Reads a world from its marker to its tip, and its checkpoints beside it, and says what is wrong.
  * One `get` for the marker and each slot (two for those behind the newest checkpoint), one list for
  * a thousand slots, and a `head` for each retained version in a blob, or a `get` when `deep`. Of
- * checkpoints, one `get` for each record, two for each root, one or two for each pack, and for each run
- * one for its manifest, each table and each history block; one list for a thousand objects.
+ * checkpoints one `get` for each record, two for each root, one or two for each pack, and for each
+ * run its manifest, tables and history blocks; one list for a thousand objects.
  * Memory: the state of the world, a few slots, one table, the packs of one unit, and the names of
  * derived objects.
  * @throws StoreError `NOT_FOUND` when no world is there; `LOCATION`, `UNAVAILABLE`,
