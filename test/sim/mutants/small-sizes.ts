@@ -33,6 +33,6 @@ export const SMALL_SIZES: Mutant = {
     constant('checkpoint/triggers.ts', 'MANY_MUTATIONS', '512', 12),
     // Steps between which others have their turn.
     constant('bucketstore/snapshot/resting.ts', 'APPLIED_STEP', '256', 4),
-    constant('bucketstore/snapshot/rebase.ts', 'REBASE_STEP', '512', 8),
+    constant('bucketstore/snapshot/rebase.ts', 'REBASE_STEP', '256', 8),
   ],
 };
