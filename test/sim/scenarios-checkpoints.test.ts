@@ -1,6 +1,6 @@
 /**
- * Goal: lost answers, stalled bodies and slow reads of a checkpoint's objects cost no checkpoint, no
- * writer's time and no world; what piles up without checkpoints is worked off across restarts.
+ * Goal: lost answers, stalled bodies and slow reads of a checkpoint's objects cost no checkpoint,
+ * no writer's time and no world; what piles up without checkpoints is worked off across restarts.
  * Method: hand-made fates for single calls on the simulated bucket, and the whole oracle.
  */
 import { describe, expect, test } from 'vitest';
@@ -146,7 +146,7 @@ describe('B06: a body of a checkpoint that stalls or is cut', () => {
   );
 });
 
-test('B68: what is behind the last checkpoint is worked off in steps, across restarts', async () => {
+test('B68: what is behind the last checkpoint is worked off across restarts', async () => {
   let blocked = true;
   const refused: Partial<Fate> = { told: '503', fault: 'other', effect: 'never' };
   const scenario = await Scenario.begin({
@@ -181,7 +181,7 @@ test('B68: what is behind the last checkpoint is worked off in steps, across res
   expect(scenario.violations()).toEqual([]);
 });
 
-test('a slot that is known of late, behind a rest and another’s slot, costs nobody a write', async () => {
+test('a slot known of late, behind a rest and another’s slot, costs nobody a write', async () => {
   const held = slotKey(sequence(26));
   const order = nth('create', held, [1], { answerMs: 9_000 });
   const scenario = await Scenario.begin({ stores: 2, order });

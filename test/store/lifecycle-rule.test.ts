@@ -1,6 +1,6 @@
 /**
- * Goal: B29, a rule of the bucket that deletes what is old costs a world nothing that is served, and
- * never makes a new world in the place of an old one.
+ * Goal: B29, a rule of the bucket that deletes what is old costs a world nothing that is served,
+ * and never makes a new world in the place of an old one.
  * Method: a world with two checkpoints, a month between them; a month later what is older goes, all
  * of it or a part; then a store opens and writes.
  */

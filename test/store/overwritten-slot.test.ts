@@ -1,6 +1,6 @@
 /**
- * Goal: B15, a bucket that forgets conditions for a moment, so that a slot is written over, is found
- * out by who held the slot, and no checkpoint is built over the fork.
+ * Goal: B15, a bucket that forgets conditions for a moment, so that a slot is written over, is
+ * found out by who held the slot, and no checkpoint is built over the fork.
  * Method: a store that has taken sixteen writes; another that had not seen them creates the same
  * name while creates overwrite; then the first makes a checkpoint, and reads.
  */

@@ -12,9 +12,9 @@ export const BROKEN_CHECKPOINTS: readonly Mutant[] = [
     edits: [
       {
         file: 'checkpoint/run-steps.ts',
-        find: "return { kind: 'merged', interval, runs, slots: slotsOf(built.sequence, interval) };",
-        replace: `const some = interval.after === 0 ? runs.toSpliced(1, 1) : runs;
-  return { kind: 'merged', interval, runs: some, slots: slotsOf(built.sequence, interval) };`,
+        find: "kind: 'merged', interval, runs, slots: slotsOf(",
+        replace: `kind: 'merged', interval,
+    runs: interval.after === 0 ? runs.toSpliced(1, 1) : runs, slots: slotsOf(`,
       },
     ],
   },
@@ -36,14 +36,14 @@ export const BROKEN_CHECKPOINTS: readonly Mutant[] = [
       {
         file: WRITE,
         find: '{ after: before, through: packedThrough }',
-        replace: `{ after: before, through: (packedThrough - ${SMALL.unit}) as typeof packedThrough }`,
+        replace: `{ after: before, through: (packedThrough - ${SMALL.unit}) as Sequence }`,
       },
     ],
   },
   {
     name: 'cold-start-by-probes',
     rare: true,
-    rule: 'a cold start lists the log, and concludes nothing before it has listed the records again',
+    rule: 'a cold start lists the log, and the records again before it concludes anything',
     edits: [
       { file: LOAD, find: 'backlog: true, believe', replace: 'backlog: false, believe' },
       {
