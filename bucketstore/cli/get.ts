@@ -1,6 +1,8 @@
 /** `bucketstore get`: a document's bytes. */
 import { StoreError } from '../base/errors.ts';
 import { decodeUtf8 } from '../document/text.ts';
+import type { Document } from '../snapshot/reader.ts';
+import type { World } from '../world.ts';
 import { type Command, type CommandContext, isSet, numberFlag } from './command.ts';
 import { withWorld, worldArguments } from './world.ts';
 
@@ -25,10 +27,11 @@ async function runGet(context: CommandContext): Promise<number> {
   const [path = ''] = rest;
   const version = numberFlag(context, 'version', 1);
   const { signal, output } = context;
-  const document = await withWorld(context, location, async (world) => {
+  const read = async (world: World): Promise<Document> => {
     await using view = world.view();
     return await view.get(path, { version, signal });
-  });
+  };
+  const document = await withWorld(context, location, read, { early: version === undefined });
   if (document.archived && !isSet(context, 'archived')) {
     throw new StoreError(
       'ARCHIVED',

@@ -21,7 +21,7 @@ export async function withWorld<T>(
   context: CommandContext,
   location: string,
   use: (world: World) => Promise<T>,
-  options: Pick<OpenOptions, 'create' | 'worldId' | 'settings' | 'components'> = {},
+  options: Pick<OpenOptions, 'create' | 'early' | 'worldId' | 'settings' | 'components'> = {},
 ): Promise<T> {
   readLocation(location);
   const components = { ...context.components, ...options.components };

@@ -98,12 +98,12 @@ async function beginAt(
 ): Promise<Begin | null> {
   // Records of an earlier life of this location.
   if (place === null || place.sequence <= origin.tip.sequence) {
-    return { from: origin, place: null, open: () => openStart(call) };
+    const { identity, tip, control } = origin;
+    return { from: { identity, tip, control }, place: null, open: () => openStart(call) };
   }
   const record = await checkpoints.read(place, call);
   if (record === null || belongs(origin.identity, record) !== null) return null;
-  const { identity } = origin;
-  const from = { identity, tip: tipOf(record), control: controlOf(record) };
+  const from = { identity: origin.identity, tip: tipOf(record), control: controlOf(record) };
   return { from, place, open: () => source.open(record, call) };
 }
 

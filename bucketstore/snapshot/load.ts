@@ -23,6 +23,7 @@ import { SnapshotDraft } from './draft.ts';
 import { RecentSlots } from './recent-slots.ts';
 import { readRetained } from './retained.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { ControlState } from './state.ts';
 
 /** Where the states of checkpoints come from. */
 export interface CheckpointSource {
@@ -104,7 +105,7 @@ const AGAIN_MS = 250;
  *   `LOCATION`
  */
 export async function load(parts: LoadParts, options: LoadOptions): Promise<Loaded> {
-  const dead = new Set<string>();
+  const dead: Dead = { judged: null };
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const loaded = await tryLoad(parts, dead, options);
     if (loaded !== null) return loaded;
@@ -114,6 +115,17 @@ export async function load(parts: LoadParts, options: LoadOptions): Promise<Load
     'UNAVAILABLE',
     `the world changed ${ATTEMPTS_MAX} times while it was loaded; try again`,
   );
+}
+
+/** What earlier attempts of a load have found out. */
+interface Dead {
+  /** The control state behind a checkpoint that was found dead. */
+  judged: ControlState | null;
+}
+
+/** A checkpoint that a state says is dead stays so; what is written in a later epoch may count. */
+function isDead({ judged }: Dead, place: CheckpointPlace): boolean {
+  return judged !== null && place.epoch <= judged.epoch && !counts(judged, place);
 }
 
 /** Where a load begins. */
@@ -129,7 +141,7 @@ interface Base {
 /** @returns null when the world moved on meanwhile, so that what was read means nothing */
 async function tryLoad(
   parts: LoadParts,
-  dead: Set<string>,
+  dead: Dead,
   options: LoadOptions,
 ): Promise<Loaded | null> {
   const base = await chooseBase(parts, dead, options);
@@ -155,7 +167,7 @@ async function tryLoad(
   }
   if (await isOvertaken(parts, base, snapshot.tip.sequence, options)) return null;
   if (base.place !== null && !counts(snapshot.control, base.place)) {
-    dead.add(keyOf(base.place));
+    dead.judged = snapshot.control;
     return null;
   }
   const { tip, base: documents } = base.snapshot;
@@ -190,7 +202,7 @@ function withSlots(state: Snapshot, slots: readonly EnteredSlot[]): Snapshot {
  */
 async function chooseBase(
   { checkpoints, source, logger, moment, ...parts }: LoadParts,
-  dead: ReadonlySet<string>,
+  dead: Dead,
   { signal }: LoadOptions,
 ): Promise<Base> {
   const start = await parts.start({ signal });
@@ -203,7 +215,7 @@ async function chooseBase(
     for await (const place of checkpoints.all({ signal })) {
       // Records of an earlier life of this location.
       if (place.sequence <= start.tip.sequence) break;
-      if (dead.has(keyOf(place))) continue;
+      if (isDead(dead, place)) continue;
       const snapshot = await tryRecord({ checkpoints, source, logger }, start, place, { signal });
       if (snapshot !== null) return { snapshot, place, newest, began };
     }
