@@ -139,11 +139,7 @@ interface Base {
 }
 
 /** @returns null when the world moved on meanwhile, so that what was read means nothing */
-async function tryLoad(
-  parts: LoadParts,
-  dead: Dead,
-  options: LoadOptions,
-): Promise<Loaded | null> {
+async function tryLoad(parts: LoadParts, dead: Dead, options: LoadOptions): Promise<Loaded | null> {
   const base = await chooseBase(parts, dead, options);
   let { snapshot } = base;
   const recent = new RecentSlots<EnteredSlot>();

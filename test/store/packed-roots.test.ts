@@ -23,7 +23,12 @@ async function scene(checkpoints = 1) {
   const filler = async (count: number): Promise<void> => {
     for (let left = count; left > 0; left -= 64) {
       const one = () =>
-        ({ kind: 'publish', path: '/filler.md', expected: 'any', body: bench.random.uuid() }) as const;
+        ({
+          kind: 'publish',
+          path: '/filler.md',
+          expected: 'any',
+          body: bench.random.uuid(),
+        }) as const;
       await bench.run(writer.commit(Array.from({ length: 64 }, one)));
     }
   };
