@@ -48,8 +48,8 @@ export interface ViewParts {
  * of one `head`, two when nothing was written or read for 10 s. `listEntries` and `lookupHash` may
  * choose a state confirmed current within the last second. Every method rejects with `VIEW_CLOSED`
  * after `close`, with `VIEW_EXPIRED` after its life, and with `UNAVAILABLE` when the state has not
- * been chosen within its `deadlineMs`, whoever else waits for it. While its world is being loaded, a
- * view waits for that before anything but `get` and `stat` of current versions; its life begins
+ * been chosen within its `deadlineMs`, whoever else waits for it. While its world is being loaded,
+ * a view waits for that before anything but `get` and `stat` of current versions; its life begins
  * behind it.
  */
 export class View implements StateReader, AsyncDisposable {

@@ -106,8 +106,8 @@ export class World implements AsyncDisposable {
    * Makes a new version of a document. Answers when it is committed; one create for all requests of
    * a batch, plus one for each stored version above `inlineBytes`.
    * @throws StoreError `CONFLICT`, `ARCHIVED`, `PATH_COLLISION`, `QUOTA`, `READ_ONLY`,
-   * `SIZE_LIMIT`,
-   *   `INVALID_*`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`, `OVERLOADED`, `CLOSED`, `UNAVAILABLE`,
+   *   `SIZE_LIMIT`, `INVALID_*`, `POLICY_BLOCKED`, `APPROVAL_REQUIRED`, `OVERLOADED`, `CLOSED`,
+   *   `UNAVAILABLE`,
    *   `LOCATION`, `INTEGRITY`: not committed; `UNKNOWN_OUTCOME`: see `operation`
    */
   async publish(request: PublishRequest, options: WriteOptions = {}): Promise<WriteResult> {
@@ -202,8 +202,8 @@ export class World implements AsyncDisposable {
    * Makes checkpoints up to the tip of now, so that a store that opens the world replays less and
    * this one holds less in memory. One `create` for each new object, one `get` for each slot behind
    * the newest checkpoint and for each table that is merged, one `head` for each object named.
-   * Safe beside any number of stores and compactors; waits for one that is under way in this store.
-   * With the setting `compact` this happens by itself when it is worth it.
+   * Safe beside any stores and compactors; waits for one under way here. With the setting `compact`
+   * this happens by itself when it is worth it.
    * @throws StoreError `INTEGRITY` naming what is damaged; `READ_ONLY`, `UNAVAILABLE`, `LOCATION`;
    *   `CLOSED` when the world is closed meanwhile
    */
@@ -230,7 +230,7 @@ export class World implements AsyncDisposable {
    * was handed in, which stays open. Waits `drainMs` at most. Idempotent.
    */
   async close({ drainMs }: CloseOptions = {}): Promise<void> {
-    await this.#opening?.stop();
+    if (this.#opening !== null) await this.#opening.stop();
     if (this.#whole === null) return;
     const { committer, background, compactor, release, settings } = this.#whole;
     const drained = committer.close(drainMs ?? settings.deadlineMs);
@@ -263,8 +263,8 @@ export class World implements AsyncDisposable {
 
   async #one(parse: (op: string) => Mutation, options: WriteOptions): Promise<MutationResult> {
     const [result] = await this.#submit((op) => [parse(op)], options);
-    if (result === undefined) throw new TypeError('a mutation without a result');
-    return result;
+    if (result !== undefined) return result;
+    throw new TypeError('a mutation without a result');
   }
 
   /** @param parse the mutations, with the first one's operation */

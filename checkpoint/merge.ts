@@ -31,7 +31,9 @@ export class RunMerge {
   readonly #heap: number[] = [];
   /** Runs that stand on the current path, newest first; they move on before the next. */
   readonly #sources: number[] = [];
-  /** What the last `advance` answered; `between` before the first, and once a table is dealt with. */
+  /**
+   * What the last `advance` answered; `between` before the first, and once a table is dealt with.
+   */
   #state: MergeStep | 'between' = 'between';
 
   /** @param runs their tables in order; the last run is the newest; at least one */

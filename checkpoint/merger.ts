@@ -42,7 +42,8 @@ export interface RunMerger {
    * Merges runs: of segments the newest entry of each path, of version records those of all. No
    * request of its own.
    * @param runs the oldest first; at least one
-   * @throws StoreError `INTEGRITY` naming the table that is damaged, `UNSUPPORTED_FORMAT`; `CLOSED`;
+   * @throws StoreError `INTEGRITY` naming the table that is damaged, `UNSUPPORTED_FORMAT`;
+   * `CLOSED`;
    *   what a source or the sink throws; the signal's reason
    */
   merge(

@@ -97,7 +97,8 @@ export class WorkerMerger implements RunMerger {
       const worker = newWorker();
       await new Promise<void>((resolve, reject) => {
         worker.once('message', () => resolve());
-        // They stay, and say nothing later: a thread that ends while it is idle is not used any more.
+        // They stay, and say nothing later: a thread that ends while it is idle is not used any
+        // more.
         worker.on('error', reject);
         worker.on('exit', (status) => reject(new Error(`ended with status ${status}`)));
       });

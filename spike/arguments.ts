@@ -9,7 +9,7 @@ export const SCENARIOS = {
   contention: 'several stores on one location, at a rate each or saturated each',
   follower: 'a second store that reads while the first writes',
   tipcheck: 'exact reads of a world that nobody writes to',
-  gate: 'what checkpoints in the background do to writes and reads, for as long as it takes',
+  gate: 'what checkpoints in the background do to writes and reads',
   seed: 'a large world, made at once',
   coldstart: 'how soon a new store answers, and what it holds in memory',
   compact: 'what checkpoints cost while a large world changes',

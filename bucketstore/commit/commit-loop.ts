@@ -1,8 +1,7 @@
 /**
  * The loop that turns requests into slots: one for each world in each store. While one slot is
- * created, what comes in is built ahead; a slot is never created before its predecessor is
- * confirmed (I7). What loses its name is carried over to the new tip, with all that was built on
- * it.
+ * created, what comes in is built ahead; a slot is never created before the one before is confirmed
+ * (I7). What loses its name is carried over to the new tip, with all that was built on it.
  */
 import { abortable } from '../base/abortable.ts';
 import { sequence } from '../base/sequence.ts';
@@ -107,9 +106,7 @@ export class CommitLoop {
     const parts: AheadParts = {
       bodies,
       operations,
-      policy: this.#policy,
-      stager: this.#stager,
-      settings: this.#settings.build,
+      ...{ policy: this.#policy, stager: this.#stager, settings: this.#settings.build },
       served: () => follower.snapshot,
       now: () => clock.now(),
     };
@@ -122,8 +119,7 @@ export class CommitLoop {
   }
 
   async #run(): Promise<void> {
-    // One turn, so that requests of the same moment share the first batch.
-    await Promise.resolve();
+    await Promise.resolve(); // Requests of the same moment share the first batch.
     try {
       while (!this.#parts.ended.aborted && this.#queue.size > 0) {
         await this.#turn.come(() => this.#queue.size > 0);
@@ -152,9 +148,8 @@ export class CommitLoop {
       const { length } = this.#ahead.built;
       steps = length > 0 && length === seen ? steps + 1 : 0;
       seen = length;
-      const first = length > 0 ? undefined : Promise.race([filling, this.#adding]);
       // A turn is short, and a slot with a part of a batch is as dear as a full one.
-      await (this.#turning ?? first);
+      await (this.#turning ?? (length > 0 ? undefined : Promise.race([filling, this.#adding])));
     }
   }
 

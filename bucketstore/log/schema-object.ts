@@ -1,4 +1,6 @@
-/** How each JSON object of the bucket begins: one strict value, of the schema that this code speaks. */
+/**
+ * How each JSON object of the bucket begins: one strict value, of the schema that this code speaks.
+ */
 import { SCHEMA, unsupportedFormat } from './format.ts';
 import { Fields, type JsonBounds, parseStrict } from './strict.ts';
 

@@ -100,7 +100,7 @@ describe('`WorkerMerger`', () => {
     expect(refs).toEqual(whole.expected.map(({ ref }) => ref));
   });
 
-  test('ends with the signal, with a source or a sink that fails, and when it is closed', async () => {
+  test('ends with the signal, with what fails beside it, and when it is closed', async () => {
     const merger = threaded();
     const bench = await mergeBench(6, SIZE);
     const sources = () => sourcesOf(bench.runs, () => undefined);

@@ -130,7 +130,7 @@ describe('reads before the columns are in', () => {
     await bench.run(world.close());
   });
 
-  test(`come with at most ${REQUESTS_MAX} requests one after another, opening included`, async () => {
+  test(`need at most ${REQUESTS_MAX} requests in a row, opening included`, async () => {
     const { bench, gated, early, hold } = await scene();
     const counts = new Set<number>();
     for (let n = 0; n < DOCUMENTS; n += 3) {
@@ -182,7 +182,7 @@ describe('reads before the columns are in', () => {
 });
 
 describe('a commit', () => {
-  test('of another store that was acknowledged before the call is seen, again and again', async () => {
+  test('of another store that was acknowledged before is seen, again and again', async () => {
     const { bench, writer, early, hold } = await scene();
     hold();
     const world = await early();
@@ -196,7 +196,7 @@ describe('a commit', () => {
     expect(await bench.run(world.view().stat('/new.md'))).toMatchObject({ archived: true });
   });
 
-  test('that came after the first read of a view is not in that view, when all is loaded either', async () => {
+  test('that came after the first read of a view is never in that view', async () => {
     const { bench, writer, early, hold } = await scene();
     const held = hold();
     const world = await early();

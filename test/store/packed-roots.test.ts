@@ -52,7 +52,7 @@ async function scene(checkpoints = 1) {
 }
 
 describe('a version whose slot is gone', () => {
-  test('is found by the root of a checkpoint that this store has not loaded, and by that alone', async () => {
+  test('is found by the root of a checkpoint that was not loaded, and that alone', async () => {
     const { gated, get } = await scene();
     expect(await get()).toBe('packed');
     const keys = gated.calls.map(({ key }) => key);
