@@ -69,9 +69,9 @@ const RARE_EVENTS: readonly string[] = [
 ];
 
 /** How often all seeds of `npm test` together meet each, at least. */
-const HARD_MIN = 200;
-const REBORN_MIN = 120;
-const RARE_MIN = 16;
+const HARD_MIN = 80;
+const REBORN_MIN = 40;
+const RARE_MIN = 4;
 
 function atBothStages(waits: readonly string[]): readonly string[] {
   return waits.flatMap((wait) => [`crash at ${wait} request`, `crash at ${wait} answer`]);

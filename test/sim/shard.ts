@@ -11,7 +11,7 @@ import { run } from './run.ts';
 
 const SHARDS = 4;
 /** Of all shards together. */
-const SEEDS = 2_000;
+const SEEDS = 800;
 const SEVERAL_STORES_SHARE = 0.7;
 const CHUNKS = 10;
 const CHUNK_MS_MAX = 120_000;

@@ -8,7 +8,7 @@ import { run } from '../run.ts';
 import { MUTANTS } from './list.ts';
 
 /** Of `npm test`. */
-const SEEDS = 2_000;
+const SEEDS = 800;
 const MS_MAX = 900_000;
 /** Rules that are the store's word, or the harness's own trouble. */
 const NO_ORACLE = new Set(['integrity', 'harness', 'liveness', 'oracle']);

@@ -82,6 +82,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'other-bytes',
+    rare: true,
     rule: 'no other bytes for a name while an attempt of our own on it is unresolved',
     edits: [
       {
@@ -316,7 +317,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'install-older',
-    hint: 719,
+    hint: 778,
     rule: 'a state is never installed over a newer one',
     edits: [
       {
