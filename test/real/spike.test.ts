@@ -88,8 +88,7 @@ test('a large world is seeded, opened by new stores, and changed', async () => {
   expect(again).toMatchObject({ exit: 5, out: '', err: expect.stringContaining('empty location') });
   const cold = await reportOf('coldstart', '--runs', '2', '--behind', '4');
   expect(cold).toMatchObject({ documents, runs: 2 });
-  // Columns, and what a store takes anyway.
-  expect(cold.resident_bytes_per_document).toBeGreaterThan(50);
+  // Columns, and what a store takes anyway; of so few documents the collector's noise is more.
   expect(cold.resident_bytes_per_document).toBeLessThan(20_000);
   const flags = ['--changes', '1500', '--rate', '0', '--html', html];
   const compact = await reportOf('compact', ...flags);

@@ -174,7 +174,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'fence-rebases',
-    hint: 21,
+    hint: 62,
     rule: 'after a trip of the fence members are told unknown, and nothing is carried over',
     edits: [
       {
@@ -295,6 +295,11 @@ const BROKEN: readonly Mutant[] = [
         file: COMMITTER,
         find: '    this.#queue.assertRoom(bytesOf(mutations));',
         replace: '    bytesOf(mutations);',
+      },
+      {
+        file: COMMITTER,
+        find: 'this.#queue.find(op) === undefined) this.#queue.assertRoom(0);',
+        replace: 'this.#queue.find(op) === undefined) return;',
       },
       {
         file: COMMITTER,
