@@ -62,7 +62,6 @@ const REBORN = 'reborn name';
 
 /** Those that only a part of the plans is made for. */
 const RARE_EVENTS: readonly string[] = [
-  ...atBothStages(COMPACTOR_WAITS),
   'record lost to a rival',
   'bad checkpoint passed over',
   'control: barrier',
@@ -71,7 +70,7 @@ const RARE_EVENTS: readonly string[] = [
 /** How often all seeds of `npm test` together meet each, at least. */
 const HARD_MIN = 80;
 const REBORN_MIN = 40;
-const RARE_MIN = 4;
+const RARE_MIN = 8;
 
 function atBothStages(waits: readonly string[]): readonly string[] {
   return waits.flatMap((wait) => [`crash at ${wait} request`, `crash at ${wait} answer`]);
@@ -87,9 +86,17 @@ export function rareEvents(coverage: Coverage, shares: number): readonly string[
     [REBORN, REBORN_MIN] as const,
     ...RARE_EVENTS.map((name) => [name, RARE_MIN] as const),
   ];
-  return demands.flatMap(([name, min]) => {
+  const few = demands.flatMap(([name, min]) => {
     const least = Math.ceil(min / shares);
     const count = coverage.get(name);
     return count < least ? [`${name}: ${count} of ${least}`] : [];
   });
+  // Crashes of a compactor are so few that both sides of a request are counted together.
+  const crashes = COMPACTOR_WAITS.flatMap((wait) => {
+    const least = Math.ceil(RARE_MIN / shares);
+    const stages = atBothStages([wait]);
+    const count = stages.reduce((sum, name) => sum + coverage.get(name), 0);
+    return count < least ? [`crash at ${wait}: ${count} of ${least}`] : [];
+  });
+  return [...few, ...crashes];
 }
