@@ -78,7 +78,8 @@ function upTo(
 
 /**
  * The slots up to a checkpoint that hold what lies behind `packedThrough`, in order. They are told
- * by the chain that ends at the checkpoint, backwards, so strays fall away.
+ * by the chain that ends at the checkpoint, backwards, so strays fall away, and so does what is
+ * packed already and may be removed while this reads.
  * @throws StoreError `INTEGRITY` naming a slot that is damaged, or the log when the chain is broken
  */
 export async function readUnpacked(
@@ -90,10 +91,12 @@ export async function readUnpacked(
   if (packedThrough >= tip.sequence) return [];
   const from = sequence(Math.max(2, packedThrough - SLOT_ENTRIES_MAX + 2));
   const byHash = new Map<string, ReadSlot>();
-  const read = (name: Sequence) => readSlot(log, name, options);
+  const read = (name: Sequence) => tryReadSlot(log, name, options);
   for await (const names of log.names(from, options.signal)) {
     const covered = names.filter((name) => name <= tip.sequence);
-    for await (const found of readAhead(covered, READ_AHEAD, read)) byHash.set(found.hash, found);
+    for await (const found of readAhead(covered, READ_AHEAD, read)) {
+      if (found !== null) byHash.set(found.hash, found);
+    }
     if (covered.length < names.length) break;
   }
   const slots: ReadSlot[] = [];
@@ -109,7 +112,17 @@ export async function readUnpacked(
 }
 
 async function readSlot(log: Log, name: Sequence, options: CallOptions): Promise<ReadSlot> {
-  const { read } = await log.read(name, { ...options, lane: 'bulk' });
+  const read = await tryReadSlot(log, name, options);
   if (read === null) throw integrityError(slotKey(name), 'was listed, and is gone');
+  return read;
+}
+
+/** null: there is none. */
+async function tryReadSlot(
+  log: Log,
+  name: Sequence,
+  options: CallOptions,
+): Promise<ReadSlot | null> {
+  const { read } = await log.read(name, { ...options, lane: 'bulk' });
   return read;
 }

@@ -28,8 +28,8 @@ export interface RecallPlace extends OperationPlace {
  * What an operation was answered with, for each mutation of its group. One `get` of its slot, and
  * one for each body that is not cached.
  * @param snapshot a state that holds the slot
- * @throws StoreError `TOO_OLD` when the slot is collected; `INTEGRITY` when it does not hold the
- * operation; `UNAVAILABLE`, `LOCATION`
+ * @throws StoreError `TOO_OLD` when the slot is collected, or an archived version is not retained any
+ * more; `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`, `LOCATION`
  */
 export async function recall(
   parts: RecallParts,
@@ -58,7 +58,7 @@ export async function recall(
     }
     results.push(
       entry.kind === 'archive'
-        ? await archiveResult(snapshot, { ...entry, op }, at, options)
+        ? await archiveResult(parts, snapshot, { ...entry, op }, at, options)
         : await writeResult(parts, snapshot, { ...entry, op }, at, options),
     );
   }
@@ -85,15 +85,23 @@ async function writeResult(
 }
 
 async function archiveResult(
+  { bodies }: RecallParts,
   snapshot: Snapshot,
   entry: ArchiveEntry,
   at: Sequence,
   options: CallOptions,
 ): Promise<MutationResult> {
   const { path, op, archived, version } = entry;
+  const record = await snapshot.version(path, version, options);
+  if (record === undefined) {
+    const gone = `version ${version} of ${path} is not retained any more`;
+    throw new StoreError('TOO_OLD', `committed at ${at}; ${gone}`);
+  }
   const now = await snapshot.document(path, options);
-  const record = (await snapshot.version(path, version, options)) ?? now?.current;
-  if (record === undefined) throw integrityError(path, 'was archived, and is not there');
-  const metadata = now?.catalog.metadata ?? null;
+  const metadata =
+    now?.current.version === version
+      ? now.catalog.metadata
+      : openStored(path, record, await bodies.read(snapshot, record, { ...options, path }))
+          .metadata;
   return { committed: true, op, sequence: at, document: infoOf(path, record, archived, metadata) };
 }

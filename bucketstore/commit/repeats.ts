@@ -2,7 +2,7 @@
  * Requests whose operation is in the log already: they get the first answer, read back beside the
  * loop, so that nobody waits for it.
  */
-import { StoreError } from '../base/errors.ts';
+import { isStoreError, StoreError } from '../base/errors.ts';
 import { sequence } from '../base/sequence.ts';
 import type { Member } from './member.ts';
 import type { OperationPlace } from './operations.ts';
@@ -46,6 +46,8 @@ export class Repeats {
       member.settled();
       member.fail(operationReused(member.op));
     } catch (error) {
+      // To ask again is of no use: the log says that it is committed, and the answer is gone.
+      if (isStoreError(error) && error.code === 'TOO_OLD') member.settled();
       member.fail(error);
     }
   }

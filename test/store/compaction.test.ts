@@ -5,10 +5,17 @@
  * away that may be.
  */
 import { describe, expect, test } from 'vitest';
-import { CHECKPOINTS_PREFIX, LOG_PREFIX, WORLD_PREFIX } from '../../bucketstore/log/names.ts';
+import { sequence } from '../../bucketstore/base/sequence.ts';
+import {
+  CHECKPOINTS_PREFIX,
+  LOG_PREFIX,
+  slotKey,
+  WORLD_PREFIX,
+} from '../../bucketstore/log/names.ts';
 import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { withGates } from '../support/gated-bucket.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { until } from '../support/until.ts';
 import { WorldBench } from '../support/world-bench.ts';
 import { contents, scribble } from './scribble.ts';
 
@@ -42,6 +49,30 @@ describe('a world with checkpoints', () => {
       expect(await contents(bench, await bench.open({ settings }))).toEqual(before);
     },
   );
+
+  test('goes on when a slot that is packed already is removed while it is read', async () => {
+    const bench = new WorldBench(4);
+    const random = new SeededRandom(4);
+    const gated = withGates(bench.bucket);
+    const world = await bench.open({ bucket: gated.store });
+    await scribble(bench, world, random, 2400);
+    await bench.run(world.compact());
+    await scribble(bench, world, random, 2200);
+    const before = await contents(bench, world);
+    const slots = await bench.slots();
+    expect(slots.at(-1)?.last).toBeGreaterThan(2048);
+    const packed = slotKey(slots.findLast(({ last }) => last <= 1024)?.first ?? sequence(0));
+    const held = gated.hold(
+      'request',
+      ({ operation, key }) => operation === 'get' && key === packed,
+    );
+    const compacting = world.compact();
+    await until(() => held.waiting === 1);
+    await bench.bucket.delete(packed);
+    await held.open();
+    expect(await bench.run(compacting)).toMatchObject({ written: 1 });
+    expect(await contents(bench, await bench.open())).toEqual(before);
+  });
 
   test('is opened, read and written without the slots whose versions are all packed', async () => {
     const bench = new WorldBench(3);

@@ -63,6 +63,22 @@ describe('a repeat with the same op', () => {
     expect((await bench.run(one.stat())).sequence).toBe(sequence + 1);
   });
 
+  test('of an archive gets the version that was archived, and none once it is gone', async () => {
+    const bench = new WorldBench();
+    const world = await bench.open();
+    const write = (body: string, metadata: Readonly<Record<string, string>>) =>
+      bench.run(world.publish({ path: '/a.md', expected: 'any', body, metadata }));
+    await write('a one', { title: 'One' });
+    const archive = () => world.setArchived({ path: '/a.md', archived: true }, { op: OP });
+    const first = await bench.run(archive());
+    await bench.run(world.setArchived({ path: '/a.md', archived: false }));
+    await write('a two', { title: 'Two' });
+    expect(shown([await bench.run(archive())])).toEqual(shown([first]));
+    await write('a three', { retention: '1' });
+    const error = await failureOf(bench.run(archive()));
+    expect(error).toMatchObject({ code: 'TOO_OLD', message: /committed at 3/ });
+  });
+
   test('is one mutation also when both wait in one batch', async () => {
     const bench = new WorldBench();
     const world = await bench.open();
