@@ -195,7 +195,6 @@ async function openReplica(at: Found, begun: Begun): Promise<WorldParts> {
   const life = lifeStart(found.marker.start);
   const compactor = new Compactor({
     ...{ bucket, clock, random, logger, log, checkpoints, loader, merger, life, start },
-    startRoot: found.marker.start.root,
     ...restingOf(clock, follower, background),
   });
   background?.start(compactor);

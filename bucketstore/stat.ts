@@ -1,7 +1,6 @@
 /** What a world is and what it costs, from the bucket alone: no store is opened. */
 import type { BlobStore } from '../blob/index.ts';
 import { CheckpointLoader } from '../checkpoint/load.ts';
-import type { RootRef } from '../checkpoint/root.ts';
 import { type CheckpointStat, statCheckpoint } from '../checkpoint/stat.ts';
 import { decodeOldHistory } from '../migrate/schema1-versions.ts';
 import type { Clock } from './base/clock.ts';
@@ -58,7 +57,6 @@ export async function statWorld(
 
 interface Loaded {
   readonly snapshot: Snapshot;
-  readonly ref: RootRef | null;
   readonly checkpoints: WorldFacts['checkpoints'];
 }
 
@@ -69,13 +67,12 @@ async function factsOf(
   signal: AbortSignal | undefined,
 ): Promise<WorldFacts> {
   const records = new Checkpoints(bucket);
-  const { snapshot, ref, checkpoints } = await loadNewest(bucket, records, found, signal);
+  const { snapshot, checkpoints } = await loadNewest(bucket, records, found, signal);
   const sightings = new Sightings({ clock, checkpoints: records });
   const log = new Log(bucket, () => sightings.moment());
   const { state, behind } = await replay(log, snapshot, signal);
   const options = { signal, lane: 'bulk' } as const;
-  const { base } = snapshot;
-  const parts = await statCheckpoint(bucket, found.marker.start, { ref, base }, options);
+  const parts = await statCheckpoint(bucket, snapshot.base, options);
   const { identity, tip, control, documentCount } = state;
   return {
     worldId: identity.worldId,
@@ -101,7 +98,7 @@ async function loadNewest(
   const loader = new CheckpointLoader({ bucket, start: marker.start, decodeOldHistory });
   const skipped: string[] = [];
   let there = 0;
-  let loaded: Omit<Loaded, 'checkpoints'> | null = null;
+  let loaded: Snapshot | null = null;
   let newest: WorldFacts['checkpoints']['newest'] = null;
   for await (const place of records.all(options)) {
     if (place.sequence <= marker.start.sequence) break;
@@ -110,7 +107,7 @@ async function loadNewest(
     try {
       const record = await records.read(place, options);
       if (record === null || record.incarnationId !== marker.incarnationId) continue;
-      loaded = { snapshot: await loader.load(record, options), ref: record.root };
+      loaded = await loader.load(record, options);
       newest = { ...place, documents: record.documents };
     } catch (error) {
       if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
@@ -118,9 +115,7 @@ async function loadNewest(
     }
   }
   const checkpoints = { there, newest, skipped };
-  if (loaded !== null) return { ...loaded, checkpoints };
-  const snapshot = await loader.loadStart(marker, hash, options);
-  return { snapshot, ref: marker.start.root, checkpoints };
+  return { snapshot: loaded ?? (await loader.loadStart(marker, hash, options)), checkpoints };
 }
 
 async function replay(

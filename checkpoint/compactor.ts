@@ -14,7 +14,7 @@ import { belongs } from '../bucketstore/log/chain.ts';
 import type { CheckpointPlace, Checkpoints } from '../bucketstore/log/checkpoints.ts';
 import type { Log, ReadSlot } from '../bucketstore/log/log.ts';
 import { checkpointKey, LOG_PREFIX } from '../bucketstore/log/names.ts';
-import type { CheckpointRecord } from '../bucketstore/log/records.ts';
+import type { CheckpointRecord, Swept } from '../bucketstore/log/records.ts';
 import { counts } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
 import type { Tip } from '../bucketstore/snapshot/state.ts';
@@ -24,7 +24,8 @@ import type { RunMerger } from './merger.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ObjectReader } from './objects.ts';
 import { packedThroughAt } from './packing.ts';
-import type { LifeStart, RootRef } from './root.ts';
+import type { LifeStart } from './root.ts';
+import { RunsState } from './runs-state.ts';
 import type { CheckpointBelow } from './step.ts';
 import { recordObject, writeCheckpoint } from './write.ts';
 
@@ -39,8 +40,6 @@ export interface CompactorParts {
   /** Closed with the compactor. */
   readonly merger: RunMerger;
   readonly life: LifeStart;
-  /** What the life began with: what is built on while no checkpoint counts. null: nothing. */
-  readonly startRoot: RootRef | null;
   /** The state that the marker starts from. */
   readonly start: (options: CallOptions) => Promise<Snapshot>;
   /** The state after every commit that was acknowledged before the call. */
@@ -181,7 +180,7 @@ export class Compactor {
     bad: ReadonlySet<string>,
     options: CallOptions,
   ): Promise<{ readonly below: CheckpointBelow; readonly place: CheckpointPlace | null }> {
-    const { checkpoints, loader, logger, life, startRoot } = this.#parts;
+    const { checkpoints, loader, logger } = this.#parts;
     const start = await this.#parts.start(options);
     for await (const place of checkpoints.all(options)) {
       if (place.sequence <= start.tip.sequence) break;
@@ -192,17 +191,15 @@ export class Compactor {
         const problem = belongs(start.identity, record);
         if (problem !== null) throw integrityError(keyOf(place), problem);
         const snapshot = await loader.load(record, { ...options, lane: 'bulk' });
-        const root = await this.#reader.root(record.root, life, options);
         await this.#parts.onCheckpoint(snapshot, options);
-        return { below: { snapshot, root, swept: record.swept }, place };
+        return { below: below(snapshot, record.swept), place };
       } catch (error) {
         if (!isIntegrity(error)) throw error;
         logger.warn({ object: keyOf(place), err: error }, 'checkpoint not built on: not verified');
       }
     }
     const swept = { plan: null, pruned: 0, retained: start.documentCount };
-    const root = startRoot === null ? null : await this.#reader.root(startRoot, life, options);
-    return { below: { snapshot: start, root, swept }, place: null };
+    return { below: below(start, swept), place: null };
   }
 
   /** The slots of the next step; none when there is nothing to do. */
@@ -275,6 +272,12 @@ export class Compactor {
       return false;
     }
   }
+}
+
+/** A state without a root is a start with nothing. */
+function below(snapshot: Snapshot, swept: Swept): CheckpointBelow {
+  const { base } = snapshot;
+  return { snapshot, root: base instanceof RunsState ? base.root : null, swept };
 }
 
 function isIntegrity(error: unknown): boolean {

@@ -201,7 +201,6 @@ export class CheckpointLoader implements CheckpointSource, EarlySource {
       this.#newest = root.sequence;
       this.#runs.keep(loaded);
     }
-    const { sequence, packedThrough } = root;
-    return new RunsState({ ...loaded, sequence, documents, packedThrough, tables: this.#tables });
+    return new RunsState({ ...loaded, root, documents, tables: this.#tables });
   }
 }

@@ -15,17 +15,17 @@ import { decodeIndexEntry } from './index-entry.ts';
 import type { Interval } from './interval.ts';
 import { hashPath, type PathHash } from './path-filter.ts';
 import type { ResidentRun } from './resident-run.ts';
+import type { Root } from './root.ts';
 import { tableFor } from './run-manifest.ts';
 import { mergePaths, RunWalk } from './run-walk.ts';
 import type { TableReader } from './table-reader.ts';
 import { type RecordRun, readVersions } from './version-reader.ts';
 
 export interface RunsStateParts {
-  /** The checkpoint's. */
-  readonly sequence: number;
+  /** What names all of it. */
+  readonly root: Root;
   /** Documents in all runs together, archived ones included. */
   readonly documents: number;
-  readonly packedThrough: number;
   /** In the order of their intervals; the first is the base. */
   readonly runs: readonly ResidentRun[];
   /** In the order of their intervals. */
@@ -39,25 +39,32 @@ interface Place {
 }
 
 export class RunsState implements BaseState {
-  readonly sequence: number;
+  readonly root: Root;
   readonly documents: number;
-  readonly packedThrough: number;
   /** In the order of their intervals. */
   readonly runs: readonly ResidentRun[];
+  /** In the order of their intervals. */
+  readonly records: readonly RecordRun[];
   readonly #newestFirst: readonly ResidentRun[];
-  readonly #records: readonly RecordRun[];
   readonly #tables: TableReader;
   /** Of the path that is being looked for. */
   readonly #hash: PathHash = { block: 0, bits: 0 };
 
-  constructor({ sequence, documents, packedThrough, runs, records, tables }: RunsStateParts) {
-    this.sequence = sequence;
+  constructor({ root, documents, runs, records, tables }: RunsStateParts) {
+    this.root = root;
     this.documents = documents;
-    this.packedThrough = packedThrough;
     this.runs = runs;
+    this.records = records;
     this.#newestFirst = [...runs].reverse();
-    this.#records = [...records].reverse();
     this.#tables = tables;
+  }
+
+  get sequence(): number {
+    return this.root.sequence;
+  }
+
+  get packedThrough(): number {
+    return this.root.packedThrough;
   }
 
   head(path: string): DocumentHead | undefined {
@@ -112,7 +119,7 @@ export class RunsState implements BaseState {
     const head = headAt(this.#place(path));
     if (head.first === head.version) return [(await this.details(path, options)).current];
     const touched = this.#touched(path);
-    const runs = this.#records.filter(({ manifest }) => {
+    const runs = this.records.toReversed().filter(({ manifest }) => {
       return touched.some((interval) => overlaps(manifest, interval));
     });
     return readVersions(this.#tables, { path, head, runs }, options);

@@ -3,13 +3,10 @@
  * memory.
  */
 import type { BlobStore, CallOptions } from '../blob/index.ts';
-import type { Start } from '../bucketstore/log/records.ts';
 import type { BaseState } from '../bucketstore/snapshot/base.ts';
 import type { Interval } from './interval.ts';
-import { ObjectReader } from './objects.ts';
 import { hashPath, type PathHash } from './path-filter.ts';
 import type { ResidentRun } from './resident-run.ts';
-import { type LifeStart, lifeStart, type RootRef } from './root.ts';
 import type { RunManifest } from './run-manifest.ts';
 import { RunsState } from './runs-state.ts';
 import { countDerived, type DerivedCounts, sumOf } from './unused.ts';
@@ -44,57 +41,36 @@ export interface CheckpointStat {
 }
 
 /**
- * Adds a checkpoint up. One `get` for the root and each manifest, one list for a thousand derived
- * objects, and a look into the newer runs for each entry.
- * @param ref the root of the state; null for a state without a checkpoint
- * @throws StoreError `INTEGRITY` naming what is damaged; `UNAVAILABLE`, `LOCATION`
+ * Adds the checkpoint of a state up. One list for a thousand derived objects, and a look into the
+ * newer runs for each entry.
+ * @throws StoreError `UNAVAILABLE`, `LOCATION`
  */
 export async function statCheckpoint(
   bucket: BlobStore,
-  start: Start,
-  { ref, base }: { readonly ref: RootRef | null; readonly base: BaseState },
+  base: BaseState,
   options: CallOptions,
 ): Promise<CheckpointStat> {
-  const parts = await partsOf(bucket, lifeStart(start), ref, options);
   const { there } = await countDerived(bucket, () => true, options.signal);
   const { bytes: derivedBytes } = sumOf(there);
-  const resident = base instanceof RunsState ? base.runs : [];
+  const state = base instanceof RunsState ? base : null;
+  const resident = state?.runs ?? [];
   const shares = resident.map((_, number) => visibleShare(resident, number));
-  const runs = parts.runs.map(statOf);
-  const records = parts.records.map(statOf);
-  const packBytes = parts.packs.reduce((sum, { bytes }) => sum + bytes, 0);
+  const runs = resident.map(({ manifest }) => statOf(manifest));
+  const records = (state?.records ?? []).map(({ manifest }) => statOf(manifest));
+  const packs = state?.root.packs ?? [];
+  const packBytes = packs.reduce((sum, pack) => sum + pack.bytes, 0);
   const liveSegments = runs.reduce((sum, { bytes }, n) => sum + bytes * (shares[n] ?? 0), 0);
   const recordBytes = records.reduce((sum, { bytes }) => sum + bytes, 0);
   const liveBytes = Math.round(liveSegments) + recordBytes + packBytes + there.history.bytes;
   const bytes = resident.reduce((sum, run) => sum + run.bytes, 0);
   return {
     ...{ runs, records },
-    packs: { objects: parts.packs.length, bytes: packBytes },
+    packs: { objects: packs.length, bytes: packBytes },
     packedThrough: base.packedThrough,
     ...{ derived: there, derivedBytes, liveBytes },
     amplification: liveBytes === 0 ? null : derivedBytes / liveBytes,
     memory: { bytes, perDocument: base.documents === 0 ? null : bytes / base.documents },
   };
-}
-
-async function partsOf(
-  bucket: BlobStore,
-  life: LifeStart,
-  ref: RootRef | null,
-  options: CallOptions,
-): Promise<{
-  readonly runs: readonly RunManifest[];
-  readonly records: readonly RunManifest[];
-  readonly packs: readonly { readonly bytes: number }[];
-}> {
-  if (ref === null) return { runs: [], records: [], packs: [] };
-  const reader = new ObjectReader({ bucket, lane: 'bulk' });
-  const root = await reader.root(ref, life, options);
-  const runs: RunManifest[] = [];
-  const records: RunManifest[] = [];
-  for (const run of root.runs) runs.push(await reader.run('run', run, options));
-  for (const run of root.records) records.push(await reader.run('records', run, options));
-  return { runs, records, packs: root.packs };
 }
 
 function statOf({ after, through, entries, objects }: RunManifest): RunStat {

@@ -127,11 +127,8 @@ export class MutationBuilder {
     }
     const written = writtenBody(mutation, oldBody);
     const now = Math.floor(this.#now() / 1000);
-    let document: DocumentState | undefined;
-    if (head !== undefined && needsDetails(mutation, head, written)) {
-      const read = knownDocument(state, path, request);
-      document = read instanceof Promise ? await read : read;
-    }
+    const isAsked = head !== undefined && needsDetails(mutation, head, written);
+    const document = isAsked ? await knownDocument(state, path, request) : undefined;
     const old = document?.catalog.metadata ?? null;
     const prepared = prepareWrite(head, old, mutation, written, now);
     if (prepared === null && document !== undefined) {
@@ -175,14 +172,14 @@ export class MutationBuilder {
 }
 
 /**
- * All that a state knows of a document: at once, or when it has been read from a checkpoint, for no
- * longer than the request waits.
+ * All that a state knows of a document, read from a checkpoint for no longer than the request
+ * waits.
  */
-function knownDocument(
+async function knownDocument(
   state: Snapshot,
   path: string,
   request: Waiting,
-): DocumentState | undefined | Promise<DocumentState | undefined> {
+): Promise<DocumentState | undefined> {
   const document = state.document(path, { lane: 'commit' });
   return document instanceof Promise ? abortable(document, request.answered) : document;
 }

@@ -119,7 +119,8 @@ export class CommitLoop {
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve(); // Requests of the same moment share the first batch.
+    // One turn, so that requests of the same moment share the first batch.
+    await Promise.resolve();
     try {
       while (!this.#parts.ended.aborted && this.#queue.size > 0) {
         await this.#turn.come(() => this.#queue.size > 0);

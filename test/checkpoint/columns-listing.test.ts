@@ -25,7 +25,7 @@ function snapshotOf(documents: readonly DocumentState[]): Snapshot {
   return draft.freeze();
 }
 
-describe.each(SEEDS)('of world %i', (seed) => {
+describe.each(SEEDS)('listings and look-ups of world %i', (seed) => {
   const { documents, columns } = worldOf(seed);
   const random = new SeededRandom(seed);
 

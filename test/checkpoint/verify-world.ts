@@ -59,14 +59,7 @@ export class VerifyBench {
   }
 
   async keys(): Promise<readonly string[]> {
-    const all: string[] = [];
-    for (const folder of ['head.json', 'log/', 'blobs/', 'checkpoints/', 'roots/', 'index/']) {
-      all.push(...(await this.bench.keys(`${WORLD_PREFIX}${folder}`)));
-    }
-    for (const folder of ['packs/', 'history/']) {
-      all.push(...(await this.bench.keys(`${WORLD_PREFIX}${folder}`)));
-    }
-    return all;
+    return this.bench.keys(WORLD_PREFIX);
   }
 
   /** Keys of derived objects of some kinds. */

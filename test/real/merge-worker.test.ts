@@ -9,6 +9,7 @@ import { systemClock } from '../../bucketstore/base/clock.ts';
 import { silentLogger } from '../../bucketstore/base/diagnostics.ts';
 import { InTurnsMerger } from '../../checkpoint/in-turns-merger.ts';
 import { tableKey } from '../../checkpoint/table-directory.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import {
   Collected,
   MERGE_CUT,
@@ -79,6 +80,19 @@ describe('`WorkerMerger`', () => {
       for (const [at, { bytes }] of made.made.entries()) {
         expect(Buffer.compare(bytes, alone.made[at]?.bytes ?? new Uint8Array())).toBe(0);
       }
+    }
+  });
+
+  test('ends a thread that has nothing to do, and begins another for the next merge', async () => {
+    const clock = new ManualClock();
+    const merger = new WorkerMerger({ clock, logger: silentLogger, worthBytes: 0 });
+    open.push(merger);
+    const bench = await mergeBench(7, SIZE);
+    for (const _ of [1, 2]) {
+      await collect(merger, bench);
+      expect(merger.hasThread).toBe(true);
+      await clock.advance(10_000);
+      expect(merger.hasThread).toBe(false);
     }
   });
 

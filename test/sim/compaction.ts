@@ -62,7 +62,9 @@ export class BackgroundEvents {
   note(event: unknown): void {
     const { store, newest, written, code } = event as BackgroundEvent;
     const { coverage } = this.#scene;
-    const isNew = newest > (this.#known.get(store) ?? 0);
+    const before = this.#known.get(store);
+    // Of a store's first attempt it is not known what it rested on before.
+    const isNew = before === undefined ? written > 0 : newest > before;
     this.#known.set(store, newest);
     coverage.count('background checkpoint', written);
     if (code !== null) coverage.count(`background fails: ${code}`);
@@ -81,13 +83,16 @@ interface BackgroundEvent {
 
 const ignore = (): void => undefined;
 
-/** Where a store says that a checkpoint does not verify: only for one that was damaged. */
+/** Where a store says what is wrong: only for what was damaged, or with the bucket's failures. */
 export function loggerOf(scene: Scene, { id }: SimProcess): Logger {
   const warn: Logger['warn'] = ({ object, err }, message) => {
     scene.timeline.trace(`${id} warns: ${message}: ${String(object ?? '')} ${String(err ?? '')}`);
-    if (!message.startsWith('checkpoint ')) return;
-    scene.coverage.count('bad checkpoint passed over');
-    scene.noteFailure(`${id}: ${message}`, err);
+    const isBad = message.startsWith('checkpoint ');
+    if (isBad) scene.coverage.count('bad checkpoint passed over');
+    // Whatever the background meets, it only warns of.
+    const isFailure =
+      message === 'no checkpoint was made' || message.startsWith('no stored version');
+    if (isBad || isFailure) scene.noteFailure(`${id}: ${message}`, err);
   };
   return { debug: ignore, info: ignore, warn, error: warn };
 }

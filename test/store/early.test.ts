@@ -18,47 +18,17 @@ import { oneByOne } from '../support/one-by-one.ts';
 import { failureOf } from '../support/outcome.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { WorldBench } from '../support/world-bench.ts';
+import { copyOf, objectsOf, PATHS, pathOf, scribble } from './scribble.ts';
 
-const DOCUMENTS = 60;
 const REQUESTS_MAX = 10;
 
-function pathOf(n: number): string {
-  return `${['', '/a', '/b', '/a/sub'][n % 4]}/document-${n}.md`;
-}
-
-/** One write of some kind; some are refused. */
-async function scribbleOne(world: World, random: SeededRandom): Promise<void> {
-  const path = pathOf(random.integer(DOCUMENTS));
-  const kind = random.integer(10);
-  const body = `# ${random.uuid()}\n${'x'.repeat(random.integer(30) === 0 ? 20_000 : 50)}`;
-  try {
-    if (kind === 0) await world.setArchived({ path, archived: random.integer(2) === 0 });
-    else if (kind < 3) {
-      const { version } = await world.view().stat(path);
-      await world.append({ path, expected: version, content: body });
-    } else {
-      const metadata = random.integer(4) === 0 ? { retention: '2', tags: 'a, b' } : undefined;
-      await world.publish({ path, expected: 'any', body, metadata });
-    }
-  } catch (error) {
-    if (!isStoreError(error) || error.kind !== 'fix-the-call') throw error;
-  }
-}
-
-async function scribble(bench: WorldBench, world: World, random: SeededRandom, writes: number) {
-  for (let left = writes; left > 0; left -= 100) {
-    const count = Math.min(left, 100);
-    await bench.run(Promise.all(Array.from({ length: count }, () => scribbleOne(world, random))));
-  }
-}
-
 /** Objects of a world of which versions lie in packs, in slots before and behind a checkpoint. */
-async function made(seed: number, packed = false): Promise<ReadonlyMap<string, Uint8Array>> {
+async function made(seed: number, packed = false): Promise<ReadonlyMap<string, string>> {
   const bench = new WorldBench(seed);
   const random = new SeededRandom(seed);
   const world = await bench.open();
   for (let unit = packed ? 1024 : 0; unit > 0; unit -= 64) {
-    const path = (): string => pathOf(random.integer(DOCUMENTS));
+    const path = (): string => pathOf(random.integer(PATHS));
     const body = (): string => random.uuid();
     const one = () => ({ kind: 'publish', path: path(), expected: 'any', body: body() }) as const;
     await bench.run(world.commit(Array.from({ length: 64 }, one)));
@@ -68,17 +38,14 @@ async function made(seed: number, packed = false): Promise<ReadonlyMap<string, U
   await scribble(bench, world, random, 60);
   await bench.run(world.compact());
   for (let slots = 8; slots > 0; slots--) await scribble(bench, world, random, 2);
-  const objects = new Map<string, Uint8Array>();
-  for (const key of await bench.keys()) objects.set(key, await bench.bytes(key));
-  return objects;
+  return objectsOf(bench);
 }
 
 const OBJECTS = made(1, true);
 
 /** The same world in a bucket of its own, and a store that has all of it in memory. */
 async function scene(objects = OBJECTS) {
-  const bench = new WorldBench(7);
-  for (const [key, bytes] of await objects) await bench.put(key, bytes);
+  const bench = await copyOf(await objects, 7);
   const writer = await bench.open();
   const gated = withGates(bench.bucket);
   const isOfColumns = ({ key, options }: Call): boolean =>
@@ -102,7 +69,7 @@ async function isLive(view: View, path: string): Promise<boolean> {
 /** What a view tells of every document: its body or its code. */
 async function told(view: View): Promise<readonly unknown[]> {
   const all: unknown[] = [];
-  for (let n = 0; n < DOCUMENTS + 2; n++) {
+  for (let n = 0; n < PATHS + 2; n++) {
     for (const ask of [view.get(pathOf(n)), view.stat(pathOf(n))]) {
       all.push(await ask.catch((error: unknown) => (isStoreError(error) ? error.code : error)));
     }
@@ -133,7 +100,7 @@ describe('reads before the columns are in', () => {
   test(`need at most ${REQUESTS_MAX} requests in a row, opening included`, async () => {
     const { bench, gated, early, hold } = await scene();
     const counts = new Set<number>();
-    for (let n = 0; n < DOCUMENTS; n += 3) {
+    for (let n = 0; n < PATHS; n += 3) {
       const held = hold();
       const began = bench.clock.monotonic();
       const world = await early(oneByOne(gated.store, bench.clock));

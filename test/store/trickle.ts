@@ -87,22 +87,17 @@ async function tidy(bench: WorldBench): Promise<number> {
     }
   }
   let left = 0;
-  let after: string | undefined;
-  for (;;) {
-    const page = await bucket.list({ prefix: WORLD_PREFIX, after, limit: 1000 });
-    for (const { key } of page.objects) {
-      after = key;
-      const name = parseKey(key);
-      const isNeeded =
-        kept.has(key) ||
-        name?.kind === 'history' ||
-        (name?.kind === 'slot' && name.first + 512 > root.packedThrough) ||
-        (name?.kind === 'checkpoint' && name.sequence === place.sequence);
-      if (isNeeded) left += 1;
-      else await bucket.delete(key);
-    }
-    if (!page.more) return left;
+  for (const key of await bench.keys(WORLD_PREFIX)) {
+    const name = parseKey(key);
+    const isNeeded =
+      kept.has(key) ||
+      name?.kind === 'history' ||
+      (name?.kind === 'slot' && name.first + 512 > root.packedThrough) ||
+      (name?.kind === 'checkpoint' && name.sequence === place.sequence);
+    if (isNeeded) left += 1;
+    else await bucket.delete(key);
   }
+  return left;
 }
 
 function publish(world: World, random: SeededRandom, n: number): Promise<unknown> {

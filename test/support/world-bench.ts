@@ -63,8 +63,12 @@ export class WorldBench {
 
   /** All keys below a prefix of the location. */
   async keys(prefix = ''): Promise<readonly string[]> {
-    const page = await this.bucket.list({ prefix, limit: 1000 });
-    return page.objects.map(({ key }) => key);
+    const keys: string[] = [];
+    for (;;) {
+      const page = await this.bucket.list({ prefix, after: keys.at(-1), limit: 1000 });
+      for (const { key } of page.objects) keys.push(key);
+      if (!page.more) return keys;
+    }
   }
 
   /** The bytes of an object that must be there. */

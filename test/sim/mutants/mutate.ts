@@ -19,7 +19,7 @@ export interface Mutant {
   readonly rule: string;
   /** A seed that is known to show it: tried first, so that the test is quick. */
   readonly hint?: number;
-  /** Caught by too few seeds for `npm test`: only `npm run sim -- --mutant` looks for it. */
+  /** No seed is known yet that shows it: only `npm run sim -- --mutant` looks for one. */
   readonly rare?: true;
   readonly edits: readonly Edit[];
 }

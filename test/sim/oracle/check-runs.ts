@@ -1,11 +1,10 @@
 /** What the runs of a checkpoint must hold: of each stretch of the log, what changed in it. */
 import { comparePaths, type OracleTableEntry } from '../../oracle/checkpoints.ts';
 import { type Loose, spell } from '../../oracle/objects.ts';
+import type { Stretch } from './checkpoint-plan.ts';
 import type { GhostState, GhostVersion } from './ghost-document.ts';
 import type { GhostWorld } from './ghost-state.ts';
 import { blobKey } from './keys.ts';
-
-type Stretch = readonly [after: number, through: number];
 
 type VersionRecord = readonly [version: number, ...said: unknown[]];
 
