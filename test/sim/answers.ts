@@ -36,6 +36,7 @@ export function failedWrite(error: unknown): WriteOutcome {
     case 'unknown':
       return { kind: 'unknown', after: details.after ?? -1, message };
     case 'unknown for ever':
+      return { kind: 'too old' };
     case null:
       return { kind: 'unclear', message: `${code}: ${message}` };
     default:

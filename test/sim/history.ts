@@ -38,6 +38,8 @@ export type WriteOutcome =
       readonly currentVersion: number | null;
     }
   | { readonly kind: 'unknown'; readonly after: number; readonly message: string }
+  /** It is in the log, and its first answer cannot be read back any more. */
+  | { readonly kind: 'too old' }
   /** An error that says neither, which is a violation. */
   | { readonly kind: 'unclear'; readonly message: string };
 

@@ -138,6 +138,13 @@ const cases: [string, string, Spoil][] = [
     }),
   ],
   [
+    'a write too old above the floor',
+    'outcome',
+    ({ c }) => ({
+      instead: { c: { ...c, outcome: { kind: 'too old' } } },
+    }),
+  ],
+  [
     'an unknown after no slot',
     'unknown',
     () => ({

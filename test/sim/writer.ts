@@ -203,6 +203,8 @@ function wordsOf(outcome: WriteOutcome): string {
       return `${outcome.code} ${outcome.message}`;
     case 'unknown':
       return `after ${outcome.after}`;
+    case 'too old':
+      return 'too old';
     case 'unclear':
       return outcome.message;
     default:

@@ -11,6 +11,7 @@ import {
   mayCommit,
   observedFrom,
 } from './attempts.ts';
+import type { GhostEntry } from './ghost-document.ts';
 import type { GhostLog } from './ghost-log.ts';
 import type { GhostWorld } from './ghost-state.ts';
 
@@ -65,6 +66,9 @@ export function checkOutcome(call: WriteCall, ghost: GhostLog, calls: Attempts):
       return checkRefused(call, ghost, world, attempts);
     case 'unknown':
       return checkUnknown(call, outcome.after, ghost, attempts);
+    case 'too old':
+      if (isAnswerGone(world, call.op, ghost.tipAt(returned))) return [];
+      return [{ rule: 'outcome', detail: `operation ${call.op}: too old, and can be answered` }];
     case 'unclear':
       return [{ rule: 'outcome', detail: `operation ${call.op}: ${outcome.message}` }];
     default:
@@ -145,10 +149,10 @@ export function checkOperation(call: OperationCall, ghost: GhostLog, calls: Atte
       return entry === undefined ? [] : wrong(`it is in the log at ${entry.sequence}`);
     }
     case 'too old': {
-      const floor = world.floors.at(ghost.tipAt(returned)) ?? 0;
-      // Another attempt with the same operation may have committed it before.
-      const collected = headsOf(world, op).some(({ slot }) => slot < floor);
-      return after + 1 < floor || collected ? [] : wrong(`the floor is ${floor}`);
+      const tip = ghost.tipAt(returned);
+      const floor = world.floors.at(tip) ?? 0;
+      if (after + 1 < floor || isAnswerGone(world, op, tip)) return [];
+      return wrong(`the floor is ${floor}`);
     }
     case 'open': {
       const tip = ghost.tipAt(called, false);
@@ -159,6 +163,24 @@ export function checkOperation(call: OperationCall, ghost: GhostLog, calls: Atte
     default:
       return answer satisfies never;
   }
+}
+
+/**
+ * Whether the first answer of an operation that is in the log can be read back no more: its slot is
+ * below the floor, or a version that it archived is retained no more.
+ */
+function isAnswerGone(world: GhostWorld, op: string, tip: number): boolean {
+  const floor = world.floors.at(tip) ?? 0;
+  return headsOf(world, op).some((head) => {
+    return (
+      head.slot < floor || groupOf(world, head).some((entry) => isArchiveGone(world, entry, tip))
+    );
+  });
+}
+
+function isArchiveGone(world: GhostWorld, entry: GhostEntry, tip: number): boolean {
+  const first = world.documents.get(entry.path)?.states.at(tip)?.first ?? 0;
+  return entry.kind === 'archive' && entry.version < first;
 }
 
 /** The sequences whose states an answer can have been judged on. */
