@@ -96,6 +96,7 @@ export class CheckpointVerifier {
       if (root !== null) this.#expect(root);
     }
     this.#walk = await this.#start();
+    await this.#packs.skipTo(this.objects.life.sequence);
   }
 
   /** What a slot inlines is not right, which its packing stops at. Before the slot is entered. */

@@ -5,8 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { sequence } from '../../bucketstore/base/sequence.ts';
-import { encodeMarker } from '../../bucketstore/log/marker.ts';
-import { checkpointKey, LOG_PREFIX, MARKER_KEY, slotKey } from '../../bucketstore/log/names.ts';
+import { checkpointKey, LOG_PREFIX, slotKey } from '../../bucketstore/log/names.ts';
 import { decodeSlot } from '../../bucketstore/log/slot.ts';
 import { EntryLog, writeCheckpoint } from '../support/checkpoint-writer.ts';
 import { VerifyBench } from './verify-world.ts';
@@ -45,7 +44,7 @@ test('a life that began with a checkpoint is verified from it on', async () => {
   const { bucket } = past.bench;
   const { record } = await writeCheckpoint(bucket, log, tip.sequence, { asStart: true });
   const start = { sequence: tip.sequence, documents, epoch: 1, root: record.root };
-  await past.bench.put(MARKER_KEY, encodeMarker({ ...past.log.marker, start }));
+  await past.log.restart(start);
   await past.save();
   const report = await past.verify({ deep: true });
   expect(report).toMatchObject({ problems: [], documents, sequence: tip.sequence, slots: 0 });
@@ -67,6 +66,16 @@ test('a life that began with a checkpoint is verified from it on', async () => {
     expect(await past.named()).toContain(key);
     await past.restore();
   }
+  // The pack that the life began with, and what its log inlines, share a unit.
+  expect(tip.sequence % 1024).toBeGreaterThan(0);
+  await past.checkpoints([tip.sequence + 1100]);
+  const [newest = ''] = await past.records();
+  const root = await past.root(newest);
+  expect(root.packs.some(({ first }) => first > tip.sequence)).toBe(true);
+  expect(await past.verify()).toMatchObject({ problems: [], checkpoints: 1 });
+  const packs = root.packs.filter(({ first }) => first <= tip.sequence);
+  const forged = await past.forgeRoot(newest, { ...root, packs });
+  expect(await past.named()).toEqual([forged]);
 });
 
 test('a root may pack up to a slot that is not right, and not less', async () => {

@@ -11,7 +11,7 @@ import type { Metadata } from '../../bucketstore/document/metadata.ts';
 import { storeVersion } from '../../bucketstore/document/stored.ts';
 import { encodeMarker, genesisMarker } from '../../bucketstore/log/marker.ts';
 import { blobKey, MARKER_KEY, slotKey } from '../../bucketstore/log/names.ts';
-import type { ControlEntry, Entry, Marker } from '../../bucketstore/log/records.ts';
+import type { ControlEntry, Entry, Marker, Start } from '../../bucketstore/log/records.ts';
 import { decodeSlot, encodeSlot, type SlotBody } from '../../bucketstore/log/slot.ts';
 import { applyEntry, applySlot } from '../../bucketstore/snapshot/apply.ts';
 import { SnapshotDraft } from '../../bucketstore/snapshot/draft.ts';
@@ -34,7 +34,7 @@ interface Made {
 }
 
 export class RealLog {
-  readonly marker: Marker = genesisMarker(WORLD, INCARNATION);
+  marker: Marker = genesisMarker(WORLD, INCARNATION);
   /** First sequences of the slots. */
   readonly slots: Sequence[] = [];
   readonly #bench: WorldBench;
@@ -56,6 +56,16 @@ export class RealLog {
 
   async begin(): Promise<void> {
     await this.#bench.put(MARKER_KEY, encodeMarker(this.marker));
+  }
+
+  /** Another life of what there is now: the next slot is its first. */
+  async restart(start: Start): Promise<void> {
+    this.marker = { ...this.marker, start };
+    const bytes = encodeMarker(this.marker);
+    await this.#bench.put(MARKER_KEY, bytes);
+    const { tip, control } = Snapshot.atStart(this.marker, sha256Hex(bytes));
+    this.#state = new Snapshot({ ...this.#state.copyParts(), tip, control });
+    this.slots.length = 0;
   }
 
   /** Slots of mutations until the log reaches a sequence. */
