@@ -13,7 +13,7 @@ import { type Sequence, sequence } from './base/sequence.ts';
 import { assertEmpty, type GenesisParts, type ReadMarker, readMarker } from './genesis.ts';
 import { Checkpoints } from './log/checkpoints.ts';
 import { Log } from './log/log.ts';
-import { MARKER_KEY, slotKey } from './log/names.ts';
+import { MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
 import { integrityProblem, NAMED_MAX, Problems } from './log/problems.ts';
 import { Sightings } from './log/sightings.ts';
 import { type DecodedSlot, decodeSlot } from './log/slot.ts';
@@ -206,9 +206,10 @@ class Verifier {
   }
 
   async #restBehind(name: Sequence): Promise<boolean> {
-    const record = this.#broken ? null : await this.#verifier().restBehind(name);
+    const verifier = this.#verifier();
+    const record = this.#broken ? null : await verifier.restBehind(name);
     if (record === null) return false;
-    this.#rest = new RestedSlots(record, this.#problems);
+    this.#rest = new RestedSlots(record, name, this.#problems, verifier);
     return true;
   }
 
@@ -227,6 +228,7 @@ class Verifier {
   }
 
   async #follow(decoded: DecodedSlot, bytes: Uint8Array): Promise<void> {
+    this.#rest?.end();
     const verifier = this.#verifier();
     const problems = slotVersionProblems(verifier.state, decoded.slot, bytes);
     if (problems.length > 0) verifier.cannotPack(decoded.slot);
@@ -269,7 +271,9 @@ class Verifier {
     const wrong = this.#holes.filter(({ name }) => name >= floor);
     for (const { name, problem } of wrong) this.#problems.note(slotKey(name), problem);
     const first = this.#rest?.first ?? start;
-    if (wrong.length > 0 || first <= floor || this.#problems.count > 0) return;
+    // The row of slots may begin behind one that is named already.
+    const told = this.#problems.named.map(({ object }) => parseSlotKey(object) ?? first);
+    if (first <= floor || told.some((at) => at < first)) return;
     const words = `the log is kept from ${floor} on, and lacks slots before ${first}`;
     this.#problems.note(slotKey(sequence(floor)), words);
   }

@@ -35,6 +35,14 @@ async function removeBelow(floor: number): Promise<readonly string[]> {
   return gone.map((first) => slotKey(first));
 }
 
+/** Changes a bit in the middle of an object. */
+async function damage(key: string): Promise<void> {
+  const bytes = Buffer.from(await world.bench.bytes(key));
+  const at = bytes.length >> 1;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  await world.bench.put(key, bytes);
+}
+
 afterEach(() => world.restore());
 
 describe('a world whose old slots are collected', () => {
@@ -74,15 +82,26 @@ describe('a world whose old slots are collected', () => {
     }
   });
 
+  test('has a slot named that is missing, whatever else is wrong', async () => {
+    await removeBelow(packed);
+    const [missing] = world.log.slots.filter((first) => first > packed);
+    if (missing === undefined || missing >= keptAt) throw new Error('a slot before a checkpoint');
+    await world.bench.bucket.delete(slotKey(missing));
+    const [pack = ''] = await world.derived('pack');
+    const last = slotKey(world.log.slots.at(-1) ?? missing);
+    for (const key of [pack, last]) await damage(key);
+    const said = await world.said();
+    expect(said).toHaveLength(3);
+    expect(said[0]).toMatch(/log\/.* lacks slots before/);
+    expect(said[1]).toContain(last);
+    expect(said[2]).toContain(pack);
+  });
+
   test('has what is damaged in it named', async () => {
     await removeBelow(packed);
     for (const kinds of [['segment', 'versions', 'pack'], ['run'], ['root'], ['record']] as const) {
       const keys = await world.derived(...kinds);
-      for (const key of keys) {
-        const bytes = Buffer.from(await world.bench.bytes(key));
-        bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
-        await world.bench.put(key, bytes);
-      }
+      for (const key of keys) await damage(key);
       expect(await world.named()).toEqual(expect.arrayContaining([...keys]));
       await world.restore();
       await removeBelow(packed);
@@ -115,9 +134,7 @@ describe('a world with a broken slot', () => {
     const at = slots.find((first) => first > 1100);
     if (at === undefined) throw new Error('a slot in the middle');
     const key = slotKey(at);
-    const bytes = Buffer.from(await world.bench.bytes(key));
-    bytes[100] = (bytes[100] ?? 0) ^ 1;
-    await world.bench.put(key, bytes);
+    await damage(key);
     const report = await world.verify();
     expect(report.problems.map(({ object }) => object)).toEqual([key]);
     expect(report.sequence).toBe(world.log.state.tip.sequence);
