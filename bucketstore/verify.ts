@@ -206,10 +206,9 @@ class Verifier {
   }
 
   async #restBehind(name: Sequence): Promise<boolean> {
-    const verifier = this.#verifier();
-    const record = this.#broken ? null : await verifier.restBehind(name);
+    const record = this.#broken ? null : await this.#verifier().restBehind(name);
     if (record === null) return false;
-    this.#rest = new RestedSlots(record, name, this.#problems, verifier);
+    this.#rest = new RestedSlots(record, this.#problems);
     return true;
   }
 
@@ -228,7 +227,6 @@ class Verifier {
   }
 
   async #follow(decoded: DecodedSlot, bytes: Uint8Array): Promise<void> {
-    this.#rest?.end();
     const verifier = this.#verifier();
     const problems = slotVersionProblems(verifier.state, decoded.slot, bytes);
     if (problems.length > 0) verifier.cannotPack(decoded.slot);
