@@ -1,6 +1,6 @@
 /** The slots of a log as verification reads them: every name that is listed, whatever is there. */
 import type { BlobStore } from '../blob/index.ts';
-import type { Sequence } from './base/sequence.ts';
+import { type Sequence, sequence } from './base/sequence.ts';
 import { LOG_PREFIX, parseSlotKey, slotKey } from './log/names.ts';
 import { integrityProblem, type Problems } from './log/problems.ts';
 
@@ -9,6 +9,12 @@ export interface ReadName {
   readonly name: Sequence;
   readonly bytes: Uint8Array | null;
   readonly problem: string | null;
+}
+
+/** A name at which no slot is, while later ones are there. */
+export interface Hole {
+  readonly name: Sequence;
+  readonly problem: string;
 }
 
 const LIST_LIMIT = 1000;
@@ -51,4 +57,24 @@ export class SlotNames {
       return { name, bytes: null, problem: integrityProblem(error, slotKey(name)).problem };
     }
   }
+}
+
+/**
+ * Notes what the log lacks: slots may be missing below the floor only.
+ * @param first where the row of slots begins that has no gap
+ */
+export function noteLost(
+  problems: Problems,
+  holes: readonly Hole[],
+  floor: number,
+  first: number,
+): void {
+  for (const { name, problem } of holes) {
+    if (name >= floor) problems.note(slotKey(name), problem);
+  }
+  // The row may begin behind a slot that is named already.
+  const told = problems.named.map(({ object }) => parseSlotKey(object) ?? first);
+  if (first <= floor || told.some((at) => at < first)) return;
+  const words = `the log is kept from ${floor} on, and lacks slots before ${first}`;
+  problems.note(slotKey(sequence(floor)), words);
 }

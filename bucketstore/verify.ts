@@ -13,7 +13,7 @@ import { type Sequence, sequence } from './base/sequence.ts';
 import { assertEmpty, type GenesisParts, type ReadMarker, readMarker } from './genesis.ts';
 import { Checkpoints } from './log/checkpoints.ts';
 import { Log } from './log/log.ts';
-import { MARKER_KEY, parseSlotKey, slotKey } from './log/names.ts';
+import { MARKER_KEY, slotKey } from './log/names.ts';
 import { integrityProblem, NAMED_MAX, Problems } from './log/problems.ts';
 import { Sightings } from './log/sightings.ts';
 import { type DecodedSlot, decodeSlot } from './log/slot.ts';
@@ -21,7 +21,7 @@ import { checkBodies } from './verify-bodies.ts';
 import type { VerifyCounts, VerifyOptions, VerifyReport } from './verify-report.ts';
 import { RestedSlots } from './verify-rest.ts';
 import { slotVersionProblems } from './verify-rules.ts';
-import { type ReadName, SlotNames } from './verify-slots.ts';
+import { type Hole, noteLost, type ReadName, SlotNames } from './verify-slots.ts';
 import { withBucket } from './with-bucket.ts';
 
 export type { Problem } from './log/problems.ts';
@@ -55,12 +55,6 @@ export async function verifyWorld(
     if (marker !== null) await verifier.world(marker);
     return verifier.report();
   });
-}
-
-/** A name at which no slot is, while later ones are there. */
-interface Hole {
-  readonly name: Sequence;
-  readonly problem: string;
 }
 
 class Verifier {
@@ -120,7 +114,8 @@ class Verifier {
     }
     await this.#beyondTheList();
     await checkpoints.end(this.#broken);
-    this.#judgeHoles(start);
+    const floor = Math.max(this.#verifier().state.control.floor.at, start);
+    noteLost(this.#problems, this.#holes, floor, this.#rest?.first ?? start);
     await this.#bodies();
     this.#derived = await checkpoints.derived();
   }
@@ -261,19 +256,6 @@ class Verifier {
     this.#counts.entries += slot.entries.length;
     this.#counts.inlined += slot.inlined.length;
     this.#options.onProgress?.(this.#done());
-  }
-
-  /** Slots may be missing below the floor only. */
-  #judgeHoles(start: Sequence): void {
-    const floor = Math.max(this.#verifier().state.control.floor.at, start);
-    const wrong = this.#holes.filter(({ name }) => name >= floor);
-    for (const { name, problem } of wrong) this.#problems.note(slotKey(name), problem);
-    const first = this.#rest?.first ?? start;
-    // The row of slots may begin behind one that is named already.
-    const told = this.#problems.named.map(({ object }) => parseSlotKey(object) ?? first);
-    if (first <= floor || told.some((at) => at < first)) return;
-    const words = `the log is kept from ${floor} on, and lacks slots before ${first}`;
-    this.#problems.note(slotKey(sequence(floor)), words);
   }
 
   async #bodies(): Promise<void> {
