@@ -9,12 +9,12 @@
  * ` 0.80 `) and valid. So must the title where the metadata has one; else it is any text that is
  * not empty, of any length.
  *
- * WHY. In the new format all that follows is left out, tags have one spelling, and a derived title
- * is cut: `normaliseMetadata` and `cutTitle` make the difference.
+ * WHY. In the new format all that follows is left out, tags have one spelling, a retention ends at
+ * 2^31 − 1, and a derived title is cut: `normaliseMetadata` and `cutTitle` make the difference.
  */
 import type { Catalog } from '../bucketstore/document/catalog.ts';
 import { formatDecimal, parseDecimal } from '../bucketstore/document/decimal.ts';
-import { checkMetadata, type Metadata, splitTags } from '../bucketstore/document/metadata.ts';
+import { checkStoredMetadata, type Metadata, splitTags } from '../bucketstore/document/metadata.ts';
 import { trimSpace } from '../bucketstore/document/text.ts';
 import { formatTimestamp } from '../bucketstore/document/timestamp.ts';
 import type { Fields } from '../bucketstore/log/strict.ts';
@@ -57,7 +57,7 @@ export function readCatalog(fields: Fields, path: string, modified: number): Cat
 export function schema1CatalogProblem({ title, metadata }: Catalog): string | null {
   if (title === '') return 'title: empty';
   if (!title.isWellFormed()) return 'title: not well-formed text';
-  const problem = checkMetadata(metadata);
+  const problem = checkStoredMetadata(metadata);
   if (problem !== null) {
     const field = problem.key === null ? 'metadata' : `metadata.${problem.key}`;
     return `${field}: ${problem.reason}`;

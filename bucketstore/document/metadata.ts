@@ -17,6 +17,8 @@ export const METADATA_BYTES_MAX = 1024;
 const IMPORTANCE_DEFAULT = 0.5;
 
 const RETENTION_MAX = 2_147_483_647;
+/** What older servers took: the largest whole number of 64 bits. */
+const RETENTION_STORED_MAX = 9_223_372_036_854_775_807n;
 
 /** What is wrong with metadata. `key` is null when it is the whole. */
 export interface MetadataProblem {
@@ -36,12 +38,27 @@ export function isReservedKey(key: string): boolean {
  * in: check first, normalise then.
  */
 export function checkMetadata(metadata: Metadata | null): MetadataProblem | null {
+  return firstProblem(metadata, RETENTION_MAX);
+}
+
+/**
+ * The same of what is stored, perhaps by an older server: it took a retention of up to 2^63 − 1.
+ * `normaliseMetadata` makes one that `checkMetadata` passes of it.
+ */
+export function checkStoredMetadata(metadata: Metadata | null): MetadataProblem | null {
+  return firstProblem(metadata, RETENTION_STORED_MAX);
+}
+
+function firstProblem(
+  metadata: Metadata | null,
+  retentionMax: number | bigint,
+): MetadataProblem | null {
   if (metadata === null) return null;
   const keys = Object.keys(metadata).sort(compareUtf8);
   let bytes = 0;
   for (const key of keys) {
     const value: unknown = metadata[key];
-    const problem = checkPair(key, value);
+    const problem = checkPair(key, value, retentionMax);
     if (problem !== null) return problem;
     bytes += pairBytes(key, value as string);
   }
@@ -61,7 +78,10 @@ export function pairBytes(key: string, value: string): number {
   return utf8Length(key) + utf8Length(key === 'tags' ? formatTags(value) : value);
 }
 
-/** The one form of a map: tags as they read back, empty as null, own keys only, no prototype. */
+/**
+ * The one form of a map: tags as they read back, a retention that no history can exceed as the
+ * largest one, empty as null, own keys only, no prototype.
+ */
 export function normaliseMetadata(
   input: Readonly<Record<string, string>> | null | undefined,
 ): Metadata | null {
@@ -71,11 +91,22 @@ export function normaliseMetadata(
   for (const key of Object.keys(input)) {
     const value = input[key];
     if (value === undefined) continue;
-    metadata[key] = key === 'tags' ? splitTags(value).join(',') : value;
+    metadata[key] = normaliseValue(key, value);
     empty = false;
   }
   // Frozen: one map is shared by the state, the log and every answer.
   return empty ? null : Object.freeze(metadata);
+}
+
+function normaliseValue(key: string, value: string): string {
+  if (key === 'tags') return splitTags(value).join(',');
+  return key === 'retention' ? normaliseRetention(value) : value;
+}
+
+/** A retention as it is kept: one beyond 2^31 − 1 prunes nothing, and is that. */
+export function normaliseRetention(value: string): string {
+  const isLarger = isRetention(value, RETENTION_STORED_MAX) && parseRetention(value) === null;
+  return isLarger ? String(RETENTION_MAX) : value;
 }
 
 /** Whether two maps say the same once normalised; null and empty do. */
@@ -110,10 +141,13 @@ export function parseTags(stored: string): string {
 
 /** Versions to keep: `+` or nothing, then digits, 1 to 2^31 − 1 in all; null for any other text. */
 export function parseRetention(value: string): number | null {
-  const digits = value.startsWith('+') ? value.slice(1) : value;
-  if (!/^[0-9]+$/.test(digits)) return null;
-  const count = Number(digits);
-  return count >= 1 && count <= RETENTION_MAX ? count : null;
+  return isRetention(value, RETENTION_MAX) ? Number(value) : null;
+}
+
+function isRetention(value: string, max: number | bigint): boolean {
+  if (!/^[+]?[0-9]+$/.test(value)) return false;
+  const count = BigInt(value.replace('+', ''));
+  return count >= 1 && count <= max;
 }
 
 /**
@@ -164,7 +198,11 @@ export function emptyMetadata(): Record<string, string> {
   return Object.create(null);
 }
 
-function checkPair(key: string, value: unknown): MetadataProblem | null {
+function checkPair(
+  key: string,
+  value: unknown,
+  retentionMax: number | bigint,
+): MetadataProblem | null {
   const problem = (kind: MetadataProblem['kind'], reason: string): MetadataProblem => ({
     kind,
     key,
@@ -180,8 +218,8 @@ function checkPair(key: string, value: unknown): MetadataProblem | null {
   if (value.includes('\n') || value.includes('\r')) {
     return problem('value', 'a value is one line');
   }
-  if (key === 'retention' && parseRetention(value) === null) {
-    return problem('retention', `retention is a whole number of 1 to ${RETENTION_MAX}`);
+  if (key === 'retention' && !isRetention(value, retentionMax)) {
+    return problem('retention', `retention is a whole number of 1 to ${retentionMax}`);
   }
   return null;
 }

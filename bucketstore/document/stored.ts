@@ -15,8 +15,8 @@
  * body may begin with its own. `archived` is always false in what is written here, and true only in
  * what older tools wrote; whether a document is archived is told by the log.
  *
- * Readers are strict: but for `archived` and the spelling of tags, where older tools differ, what
- * is accepted is what `storeVersion` writes for it, byte for byte.
+ * Readers are strict: but for `archived`, the spelling of tags and a retention beyond 2^31 − 1,
+ * where older tools differ, what is accepted is what `storeVersion` writes for it, byte for byte.
  */
 import { COLON, NEWLINE, SPACE } from '../base/ascii.ts';
 import { assert } from '../base/assert.ts';
@@ -25,10 +25,12 @@ import { compareUtf8 } from '../base/order.ts';
 import { BODY_BYTES_MAX, formatHash, parseHash } from './body.ts';
 import {
   checkMetadata,
+  checkStoredMetadata,
   emptyMetadata,
   formatTags,
   isReservedKey,
   type Metadata,
+  normaliseRetention,
   parseTags,
 } from './metadata.ts';
 import { decodeUtf8, utf8Length } from './text.ts';
@@ -237,11 +239,13 @@ function readMetadata(lines: HeaderLines): Metadata | null {
     metadata[bare] = bare === 'tags' ? parseTags(value) : value;
     last = bare;
   }
-  const problem = checkMetadata(metadata);
+  const problem = checkStoredMetadata(metadata);
   if (problem !== null) {
     const where = problem.key === null ? 'metadata' : `metadata "${problem.key}"`;
     throw new StoredVersionError(lines.count, `${where}: ${problem.reason}`);
   }
+  const retention = metadata['retention'];
+  if (retention !== undefined) metadata['retention'] = normaliseRetention(retention);
   return Object.freeze(metadata);
 }
 

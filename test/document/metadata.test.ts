@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   checkMetadata,
+  checkStoredMetadata,
   formatTags,
   importanceOf,
   type Metadata,
@@ -96,6 +97,29 @@ describe('`checkMetadata()`', () => {
     expect(checkMetadata({ key: `${'ä'.repeat(510)}x` })).toBeNull();
     expect(checkMetadata({ key: 'ä'.repeat(511) })?.kind).toBe('bytes');
     expect(pairBytes('tags', 'a,b')).toBe('tags[a, b]'.length);
+  });
+});
+
+describe('a retention that older servers took', () => {
+  it.each([
+    ['2147483648', true],
+    ['+09223372036854775807', true],
+    ['9223372036854775808', false],
+    ['9'.repeat(400), false],
+    ['0', false],
+    ['-9223372036854775807', false],
+  ])('of %j is one in what is stored: %j; in a write it is none', (retention, taken) => {
+    expect(checkMetadata({ retention })?.kind).toBe('retention');
+    expect(checkStoredMetadata({ retention })?.kind).toBe(taken ? undefined : 'retention');
+    const kept = normaliseMetadata({ retention })?.['retention'];
+    expect(kept).toBe(taken ? '2147483647' : retention);
+  });
+
+  it('is kept as it is spelled when it is no larger than ours', () => {
+    for (const retention of ['+7', '007', '2147483647', '00002147483647']) {
+      expect(checkStoredMetadata({ retention })).toBeNull();
+      expect(normaliseMetadata({ retention })).toEqual({ retention });
+    }
   });
 });
 

@@ -186,6 +186,19 @@ describe('`inspectStored()`', () => {
     expect(inspect).toThrow(`line ${line}: `);
   });
 
+  it('reads a retention beyond 2^31 - 1 as the largest one', () => {
+    for (const [spelled, read] of [
+      ['+12', '+12'],
+      ['2147483648', '2147483647'],
+      ['9223372036854775807', '2147483647'],
+    ]) {
+      const stored = bytes(`${V1}meta.retention: ${spelled}\n---\n`);
+      expect({ ...inspectStored(stored).metadata }).toEqual({ retention: read });
+    }
+    const beyond = bytes(`${V1}meta.retention: 9223372036854775808\n---\n`);
+    expect(() => inspectStored(beyond)).toThrow('retention is a whole number');
+  });
+
   it('refuses a block that is not UTF-8', () => {
     const spoiled = bytes(`${V1}title: x\n---\n`);
     spoiled[spoiled.indexOf(0x78)] = 0xff;

@@ -297,6 +297,12 @@ describe('catalog self-consistency', () => {
     ['newline', '"go, storage"', '"go, storage\\n"', 'metadata.tags'],
     ['carriage return', '"  Spaced  "', '"\\rSpaced"', 'metadata.title'],
     ['retention 0', '"tags":"go', '"retention":"0","tags":"go', 'metadata.retention'],
+    [
+      'retention of more than 64 bits',
+      '"tags":"go',
+      '"retention":"9223372036854775808","tags":"go',
+      'metadata.retention',
+    ],
     ['value that is no text', '" 0.80 "', '0.8', 'metadata.importance'],
     ['too many bytes', '"metadata":{', `"metadata":{"a":"${'x'.repeat(1024)}",`, 'metadata'],
   ] as const)('%s refused', (_, from, to, field) => {

@@ -17,6 +17,7 @@ export const RETAINED: ReadonlyMap<string, readonly [first: number, last: number
   ['pruned-once', [5, 12]],
   ['pruned-plus', [2, 4]],
   ['pruned-wide', [1, 4]],
+  ['pruned-never', [1, 4]],
 ]);
 
 /** One document for each kind of history. */
@@ -34,6 +35,15 @@ function prunedKinds(): readonly DocumentPlan[] {
     pruned('pruned-once', 12, new Map([[8, '4']])),
     pruned('pruned-plus', 4, new Map([[4, '+3']])),
     pruned('pruned-wide', 4, new Map([[4, '100']])),
+    // As large as these servers take, in a version before and in the newest.
+    pruned(
+      'pruned-never',
+      4,
+      new Map([
+        [2, '2147483648'],
+        [4, '9223372036854775807'],
+      ]),
+    ),
   ];
 }
 

@@ -102,8 +102,9 @@ export function metadataProblem(metadata: OldMetadata): string | null {
 
 /** How many versions a write keeps; null when its metadata does not say. */
 export function retentionOf(value: string | undefined): number | null {
-  const count = /^\+?[0-9]+$/.test(value ?? '') ? Number(value) : 0;
-  return Number.isSafeInteger(count) && count >= 1 ? count : null;
+  if (value === undefined || !/^\+?[0-9]+$/.test(value)) return null;
+  const count = BigInt(value.replace('+', ''));
+  return count >= 1n && count < 2n ** 63n ? Number(count) : null;
 }
 
 /** Metadata as they read back once they are stored. */
