@@ -4,16 +4,19 @@ import { CheckpointLoader } from '../checkpoint/load.ts';
 import { type CheckpointStat, statCheckpoint } from '../checkpoint/stat.ts';
 import { decodeOldHistory } from '../migrate/schema1-versions.ts';
 import type { Clock } from './base/clock.ts';
-import { isStoreError, StoreError } from './base/errors.ts';
+import { integrityError, isStoreError, StoreError } from './base/errors.ts';
 import { type Sequence, sequence } from './base/sequence.ts';
 import { assertEmpty, type ReadMarker, readMarker } from './genesis.ts';
+import { belongs } from './log/chain.ts';
 import { type CheckpointPlace, Checkpoints } from './log/checkpoints.ts';
 import { isMutation } from './log/entry-rules.ts';
 import { Log, type ReadSlot } from './log/log.ts';
 import { checkpointKey } from './log/names.ts';
 import { Sightings } from './log/sightings.ts';
 import { applySlot } from './snapshot/apply.ts';
+import { counts } from './snapshot/checkpoint-state.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
+import type { ControlState } from './snapshot/state.ts';
 import { type Opening, withBucket } from './with-bucket.ts';
 import type { WorldStat } from './world.ts';
 
@@ -25,7 +28,7 @@ export interface WorldFacts extends Omit<WorldStat, 'storeId'>, CheckpointStat {
   readonly checkpoints: {
     /** Records that are there, of whatever use. */
     readonly there: number;
-    /** The newest that can be loaded; null: the world is replayed from its start. */
+    /** The newest that counts and can be loaded; null: the world is replayed from its start. */
     readonly newest: (CheckpointPlace & { readonly documents: number }) | null;
     /** Keys of newer ones that cannot: `verifyWorld` says what is wrong. */
     readonly skipped: readonly string[];
@@ -55,9 +58,16 @@ export async function statWorld(
   });
 }
 
+/** What is loaded: the checkpoint, or the start. */
 interface Loaded {
   readonly snapshot: Snapshot;
   readonly checkpoints: WorldFacts['checkpoints'];
+}
+
+/** What is there now. */
+interface Replayed {
+  readonly state: Snapshot;
+  readonly behind: WorldFacts['behind'];
 }
 
 async function factsOf(
@@ -67,10 +77,17 @@ async function factsOf(
   signal: AbortSignal | undefined,
 ): Promise<WorldFacts> {
   const records = new Checkpoints(bucket);
-  const { snapshot, checkpoints } = await loadNewest(bucket, records, found, signal);
   const sightings = new Sightings({ clock, checkpoints: records });
   const log = new Log(bucket, () => sightings.moment());
-  const { state, behind } = await replay(log, snapshot, signal);
+  const load = async (control: ControlState | null): Promise<Loaded & Replayed> => {
+    const loaded = await loadNewest({ bucket, records, control }, found, signal);
+    const replayed = await replay(log, loaded.snapshot, signal);
+    const { newest } = loaded.checkpoints;
+    const isDead = newest !== null && !counts(replayed.state.control, newest);
+    // Only what comes after a checkpoint says that it is dead.
+    return isDead ? load(replayed.state.control) : { ...loaded, ...replayed };
+  };
+  const { snapshot, checkpoints, state, behind } = await load(null);
   const options = { signal, lane: 'bulk' } as const;
   const parts = await statCheckpoint(bucket, snapshot.base, options);
   const { identity, tip, control, documentCount } = state;
@@ -87,10 +104,16 @@ async function factsOf(
   };
 }
 
+interface Records {
+  readonly bucket: BlobStore;
+  readonly records: Checkpoints;
+  /** By which those that do not count are passed over; null: not known yet. */
+  readonly control: ControlState | null;
+}
+
 /** The newest checkpoint that can be loaded, or the start. */
 async function loadNewest(
-  bucket: BlobStore,
-  records: Checkpoints,
+  { bucket, records, control }: Records,
   { marker, hash }: ReadMarker,
   signal: AbortSignal | undefined,
 ): Promise<Loaded> {
@@ -103,15 +126,18 @@ async function loadNewest(
   for await (const place of records.all(options)) {
     if (place.sequence <= marker.start.sequence) break;
     there += 1;
-    if (loaded !== null) continue;
+    if (loaded !== null || (control !== null && !counts(control, place))) continue;
+    const key = checkpointKey(place.sequence, place.epoch);
     try {
       const record = await records.read(place, options);
-      if (record === null || record.incarnationId !== marker.incarnationId) continue;
+      if (record === null) continue;
+      const problem = belongs(marker, record);
+      if (problem !== null) throw integrityError(key, problem);
       loaded = await loader.load(record, options);
       newest = { ...place, documents: record.documents };
     } catch (error) {
       if (!isStoreError(error) || error.code !== 'INTEGRITY') throw error;
-      skipped.push(checkpointKey(place.sequence, place.epoch));
+      skipped.push(key);
     }
   }
   const checkpoints = { there, newest, skipped };
@@ -122,7 +148,7 @@ async function replay(
   log: Log,
   from: Snapshot,
   signal: AbortSignal | undefined,
-): Promise<{ readonly state: Snapshot; readonly behind: WorldFacts['behind'] }> {
+): Promise<Replayed> {
   let state = from;
   const behind = { slots: 0, mutations: 0, bytes: 0 };
   const next = (): Sequence => sequence(state.tip.sequence + 1);

@@ -96,6 +96,14 @@ describe('stat', () => {
     expect(out).toContain(`  not usable: ${newest} (bucketstore verify says why)`);
   });
 
+  it('names a checkpoint of another life, which cannot be used either', async () => {
+    const incarnationId = '55555555-5555-4555-8555-555555555555';
+    await world.forgeRecord(newest, { incarnationId });
+    const { checkpoints } = await runJson<WorldFacts>(['stat', 'memory:'], options);
+    const { sequence } = await world.record(records[0] ?? '');
+    expect(checkpoints).toMatchObject({ newest: { sequence }, skipped: [newest] });
+  });
+
   it('tells of a world without a checkpoint, too', async () => {
     for (const key of records) await bench.bucket.delete(key);
     const { checkpoints, amplification, behind, memory } = await runJson<WorldFacts>(
@@ -136,5 +144,21 @@ describe('verify', () => {
     expect(out).toContain(
       '1 of these are derived from the log: while that is whole nothing is lost',
     );
+  });
+});
+
+describe('stat behind a barrier', () => {
+  it('tells of the newest checkpoint that counts', async () => {
+    const { sequence } = await world.record(records[0] ?? '');
+    await log.control({
+      ...{ kind: 'barrier', op: '44444444-4444-4444-8444-444444444444', plan: 'a'.repeat(64) },
+      kept: [[sequence, 1]],
+    });
+    const facts = await runJson<WorldFacts>(['stat', 'memory:'], options);
+    expect(facts).toMatchObject({ epoch: 2, sequence: log.state.tip.sequence });
+    const { there, newest: found, skipped } = facts.checkpoints;
+    expect(found?.sequence).toBe(sequence);
+    expect({ there, skipped }).toEqual({ there: records.length, skipped: [] });
+    expect(facts.behind.mutations).toBe(log.state.tip.sequence - 1 - sequence);
   });
 });
