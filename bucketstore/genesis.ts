@@ -125,7 +125,7 @@ export async function createWorld(
   probed: BlobStore,
   worldId: string | null,
 ): Promise<ReadMarker> {
-  const { bucket, clock, random, signal } = parts;
+  const { clock, random, signal } = parts;
   try {
     await assertEmpty(parts);
   } catch (error) {
@@ -139,9 +139,20 @@ export async function createWorld(
   } catch (error) {
     throw bucketFailure(error);
   }
-  const marker = genesisMarker(worldId ?? random.uuid(), random.uuid());
+  return createMarker(parts, genesisMarker(worldId ?? random.uuid(), random.uuid()));
+}
+
+/**
+ * Creates the marker of a location that was found empty and usable. One `create`, one `get`.
+ * @returns what is there then: this marker, or that of another who was quicker
+ * @throws StoreError `UNAVAILABLE` when none is there; `LOCATION`, and what `readMarker` throws
+ */
+export async function createMarker(
+  { bucket, signal }: Pick<GenesisParts, 'bucket' | 'signal'>,
+  marker: Marker,
+): Promise<ReadMarker> {
   const created = await tryCreate(bucket, encodeMarker(marker), signal);
-  const found = await readMarker(parts);
+  const found = await readMarker({ bucket, signal });
   if (found === null) {
     const words = created === null ? 'was answered' : `failed: ${created}`;
     throw new StoreError(

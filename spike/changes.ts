@@ -11,9 +11,7 @@ import type { ChangedBytes } from './changed-bytes.ts';
 import type { Machine } from './machine.ts';
 import { Samples } from './measure.ts';
 import type { SeedDocuments } from './seed-documents.ts';
-import type { Failures } from './traffic.ts';
-
-const REFUSED_PAUSE_MS = 1;
+import { type Failures, REFUSED_PAUSE_MS } from './traffic.ts';
 
 export interface ChangesParts {
   readonly machine: Machine;
@@ -23,6 +21,8 @@ export interface ChangesParts {
   readonly failures: Failures;
   readonly deadlineMs: number;
   readonly changed: ChangedBytes;
+  /** Whether whoever changes sends the next change when this one is answered. */
+  readonly loops: boolean;
 }
 
 export class Changes {
@@ -52,7 +52,7 @@ export class Changes {
       if (sequence !== null) this.#note(index, document, sequence);
     } catch (error) {
       failures.note(error);
-      await clock.sleep(REFUSED_PAUSE_MS);
+      if (this.#parts.loops) await clock.sleep(REFUSED_PAUSE_MS);
     }
   }
 

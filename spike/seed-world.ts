@@ -3,17 +3,15 @@
  * marker that starts from it. Nothing goes through the log, so a million documents take a minute or
  * two, and not the hour that as many commits would.
  */
-import { assertUsable, type BlobStore, isBlobError, probe } from '../blob/index.ts';
+import { assertUsable, type BlobStore, probe } from '../blob/index.ts';
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { StoreError } from '../bucketstore/base/errors.ts';
+import { atOnce } from '../bucketstore/base/in-turns.ts';
 import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';
 import { catalogOf } from '../bucketstore/document/catalog.ts';
 import { storeVersion } from '../bucketstore/document/stored.ts';
-import { assertEmpty, readMarker } from '../bucketstore/genesis.ts';
+import { assertEmpty, createMarker, readMarker } from '../bucketstore/genesis.ts';
 import { bucketFailure } from '../bucketstore/log/failure.ts';
-import { encodeMarker } from '../bucketstore/log/marker.ts';
-import { MARKER_KEY } from '../bucketstore/log/names.ts';
-import { atOnce } from '../checkpoint/column-sinks.ts';
 import { encodeIndexEntry } from '../checkpoint/index-entry.ts';
 import { ObjectWriter } from '../checkpoint/object-writer.ts';
 import { type PackRef, packKey } from '../checkpoint/pack.ts';
@@ -82,10 +80,8 @@ export async function seedWorld(
   const { root, ...written } = await writer.write();
   const worldId = random.uuid();
   const start = { sequence: lastOf(documents), documents: documents.count, epoch: EPOCH, root };
-  const marker = encodeMarker({ worldId, incarnationId: random.uuid(), start });
-  await createMarker(bucket, marker, signal);
-  const found = await readMarker(parts);
-  if (found?.marker.worldId !== worldId) throw taken(bucket, found?.marker.worldId ?? 'unknown');
+  const { marker } = await createMarker(parts, { worldId, incarnationId: random.uuid(), start });
+  if (marker.worldId !== worldId) throw taken(bucket, marker.worldId);
   return { worldId, ...written };
 }
 
@@ -95,19 +91,6 @@ function taken({ name }: BlobStore, worldId: string): StoreError {
     `${name} holds world ${worldId} already: measure on it with coldstart or compact, or seed an ` +
       'empty location',
   );
-}
-
-/** Whether it is there is for a read to say. */
-async function createMarker(
-  bucket: BlobStore,
-  bytes: Uint8Array,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await bucket.create(MARKER_KEY, bytes, { signal, lane: 'commit' });
-  } catch (error) {
-    if (!isBlobError(error) || !error.ambiguous) throw bucketFailure(error);
-  }
 }
 
 function lastOf({ count }: SeedDocuments): Sequence {

@@ -9,7 +9,7 @@ import { Samples } from './measure.ts';
 import type { Overload } from './overload.ts';
 
 /** What a loop waits behind a failure, ms: else it would keep everybody else from their turn. */
-const REFUSED_PAUSE_MS = 1;
+export const REFUSED_PAUSE_MS = 1;
 
 /** Failures by code, over all writers of a run. */
 export class Failures {

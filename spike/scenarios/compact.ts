@@ -1,5 +1,6 @@
 /** What checkpoints cost while a large world changes: bytes and objects for what has changed. */
 import type { World } from '../../bucketstore/index.ts';
+import { BASE_UNITS_MIN, UNIT } from '../../checkpoint/constants.ts';
 import { SeededRandom } from '../../test/support/seeded-random.ts';
 import type { SpikeArguments } from '../arguments.ts';
 import { builtBases, newestBase } from '../bases.ts';
@@ -18,10 +19,6 @@ import { TallyKeeper } from '../tally.ts';
 import { Failures } from '../traffic.ts';
 import { watch } from '../watch.ts';
 import { type CompactFigures, compactSums } from '../world-report.ts';
-
-/** A base ends at least so many sequences behind the one before, and at a multiple of a unit. */
-const BASE_CHANGES_MIN = 16 * 1024;
-const UNIT_CHANGES = 1024;
 
 /** The longest that changes may take, s: they end when they are made. */
 const SECONDS_MAX = 86_400;
@@ -54,6 +51,7 @@ export async function runCompact(
   const failures = new Failures();
   const changes = new Changes({
     ...{ machine, world, documents, failures, changed, deadlineMs: asked.deadlineMs },
+    loops: asked.rate === null,
     keys: new SeededRandom(asked.seed).derive('changes'),
   });
   try {
@@ -95,7 +93,8 @@ function changeAll(
   changes: Changes,
 ): ReturnType<typeof watch> {
   const { clock, signal, progress } = machine;
-  const wanted = asked.changes ?? Math.max(BASE_CHANGES_MIN, Math.ceil(count / 2)) + UNIT_CHANGES;
+  // Enough for the next base, and the unit that it ends in.
+  const wanted = asked.changes ?? Math.max(BASE_UNITS_MIN * UNIT, Math.ceil(count / 2)) + UNIT;
   const enough = new AbortController();
   const told = (): string => `${changes.acknowledged.count} of ${wanted} changes`;
   const watching = { seconds: SECONDS_MAX, droppedSeconds: 0, told };

@@ -5,14 +5,16 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type BlobStore, openDriver, parseLocation } from '../../blob/index.ts';
-// The driver is loaded when it is opened, and virtual time waits for no file: so it is loaded now.
-import '../../blob/memory.ts';
+// Loaded now: the driver would be when it is opened, and virtual time waits for no file.
+import { createMemoryBucket } from '../../blob/memory.ts';
 import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import { formatHash } from '../../bucketstore/document/body.ts';
 import { openWorld } from '../../bucketstore/index.ts';
 import { MARKER_KEY } from '../../bucketstore/log/names.ts';
 import { runWorldScenario, type WorldRun } from '../../spike/run.ts';
 import { SeedDocuments } from '../../spike/seed-documents.ts';
+import { seedWorld } from '../../spike/seed-world.ts';
+import { withFaults } from '../support/faulty-bucket.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { parseLine } from './parse-line.ts';
@@ -29,11 +31,14 @@ function seed(
   return clock.run(runWorldScenario(machineOf(clock, around), asked, 'seed'));
 }
 
+function bucketAt(location: string): Promise<BlobStore> {
+  const parts = { timing: new ManualClock(), chance: new SeededRandom(1) };
+  return openDriver(parseLocation(location), parts);
+}
+
 async function keysOf(location: string): Promise<readonly string[]> {
-  const clock = new ManualClock();
-  const chance = new SeededRandom(1);
-  const bucket: BlobStore = await openDriver(parseLocation(location), { timing: clock, chance });
-  const { objects } = await clock.run(bucket.list({ prefix: '', limit: 1000 }));
+  const bucket = await bucketAt(location);
+  const { objects } = await bucket.list({ prefix: '', limit: 1000 });
   return objects.map(({ key }) => key).filter((key) => key !== MARKER_KEY);
 }
 
@@ -130,15 +135,41 @@ describe('a run of seed', () => {
     expect(await keysOf('memory:seed-6')).toEqual(keys);
   });
 
-  it('that was interrupted is finished by another', async () => {
+  it('that was interrupted before its end is finished by another, of the same objects', async () => {
     const clock = new ManualClock();
+    await seed('memory:seed-7', clock);
+    const keys = await keysOf('memory:seed-7');
+    await (await bucketAt('memory:seed-7')).delete(MARKER_KEY);
+    const { report } = await seed('memory:seed-7', clock);
+    expect(report.documents).toBe(COUNT);
+    expect(await keysOf('memory:seed-7')).toEqual(keys);
+    const components = { clock, random: new SeededRandom(5) };
+    await using world = await openWorld('memory:seed-7', { components });
+    expect(await world.stat()).toMatchObject({ documents: COUNT });
+  });
+
+  it('ends when it is told to, and makes no world', async () => {
     const stop = new AbortController();
     const progress = (text: string): void => {
       if (text.startsWith('0 of')) stop.abort(new Error('enough'));
     };
     const around = { signal: stop.signal, progress };
-    await expect(seed('memory:seed-7', clock, around)).rejects.toThrow('enough');
-    const { report } = await seed('memory:seed-7', clock);
-    expect(report.documents).toBe(COUNT);
+    await expect(seed('memory:seed-8', new ManualClock(), around)).rejects.toThrow('enough');
+    expect((await (await bucketAt('memory:seed-8')).head(MARKER_KEY)).found).toBe(false);
+  });
+
+  it('whose marker was not created says so', async () => {
+    const clock = new ManualClock();
+    const key = (one: string): boolean => one === MARKER_KEY;
+    const fault = { kind: 'fail', code: 'timeout', stored: false } as const;
+    const rule = { fault, operation: 'create', key } as const;
+    const below = createMemoryBucket({ timing: clock });
+    const { store } = withFaults(below, [rule], { timing: clock });
+    const documents = new SeedDocuments({ documents: 3, bodyBytes: 200, seed: 1 });
+    const seeding = clock.run(seedWorld(machineOf(clock), store, documents));
+    await expect(seeding).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('it is not there'),
+    });
   });
 });

@@ -7,10 +7,14 @@
 import { expect, it } from 'vitest';
 // The driver is loaded when it is opened, and virtual time waits for no file: so it is loaded now.
 import '../../blob/memory.ts';
-import { openWorld } from '../../bucketstore/index.ts';
+import { StoreError } from '../../bucketstore/base/errors.ts';
+import { openWorld, type World } from '../../bucketstore/index.ts';
+import { ChangedBytes } from '../../spike/changed-bytes.ts';
+import { Changes } from '../../spike/changes.ts';
 import { arrive, periodFrom } from '../../spike/load.ts';
 import { Overload } from '../../spike/overload.ts';
-import { Failures, Traffic } from '../../spike/traffic.ts';
+import { SeedDocuments } from '../../spike/seed-documents.ts';
+import { Failures, REFUSED_PAUSE_MS, Traffic } from '../../spike/traffic.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { machineOf } from './virtual-machine.ts';
@@ -58,4 +62,24 @@ it('a write that is taken and waits too long is told at its deadline, and no ref
   expect(overload).toMatchObject({ lateAcknowledged: 0, longestMs: 100 });
   const failed = Object.values(errors).reduce((a, b) => a + b, 0);
   expect(overload.overdue + overload.refused.count).toBe(failed);
+});
+
+it('a change that fails is waited behind by who loops, and by no arrival', async () => {
+  const refuse = async (): Promise<never> => {
+    throw new StoreError('OVERLOADED', 'the queue is full');
+  };
+  for (const loops of [true, false]) {
+    const clock = new ManualClock();
+    const failures = new Failures();
+    const changes = new Changes({
+      ...{ machine: machineOf(clock), failures, keys: new SeededRandom(2), deadlineMs: 1_000 },
+      world: { publish: refuse } as unknown as World,
+      documents: new SeedDocuments({ documents: 3, bodyBytes: 64, seed: 1 }),
+      ...{ changed: new ChangedBytes(), loops },
+    });
+    const beganMs = clock.monotonic();
+    await clock.run(changes.change(beganMs, beganMs));
+    expect(failures.byCode).toEqual({ OVERLOADED: 1 });
+    expect(clock.monotonic() - beganMs).toBe(loops ? REFUSED_PAUSE_MS : 0);
+  }
 });
