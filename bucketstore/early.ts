@@ -73,7 +73,7 @@ export async function openEarly(
   if (early === null) return null;
   const follower = new EarlyFollower({ log, sightings }, early);
   const whole = loadWhole(parts, follower);
-  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, { packs: loader });
+  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, { packs: loader, log });
   const wholeAt = async (state: EarlyState) => {
     const [loaded, { bodies: all }] = await Promise.all([whole.loaded, whole.loading]);
     return new SnapshotReader(snapshotAt(loaded, early, state), all);

@@ -157,7 +157,7 @@ async function openReplica(at: Found, begun: Begun): Promise<WorldParts> {
   const operations = new Operations(clock);
   const newest = (options: CallOptions): Promise<Snapshot> => follower.atTip(options);
   const packs = new PackedBodies({ source, checkpoints, logger, newest });
-  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, { packs, newest });
+  const bodies = new BodyReader(bucket, settings.bodyCacheBytes, { packs, log, newest });
   const storeId = begun.storeId ?? random.uuid();
   const turns = new Turns(storeId, () => random.number(), clock.monotonic());
   const inBackground = { clock, random, logger, storeId, writes: !settings.readOnly };

@@ -203,7 +203,7 @@ class Verifier {
   async #restBehind(name: Sequence): Promise<boolean> {
     const record = this.#broken ? null : await this.#verifier().restBehind(name);
     if (record === null) return false;
-    this.#rest = new RestedSlots(record, this.#problems);
+    this.#rest = new RestedSlots(record, name, this.#problems, this.#verifier());
     return true;
   }
 
@@ -222,6 +222,7 @@ class Verifier {
   }
 
   async #follow(decoded: DecodedSlot, bytes: Uint8Array): Promise<void> {
+    this.#rest?.end();
     const verifier = this.#verifier();
     const problems = slotVersionProblems(verifier.state, decoded.slot, bytes);
     if (problems.length > 0) verifier.cannotPack(decoded.slot);
@@ -265,8 +266,7 @@ class Verifier {
     for await (const { kind, problem } of checkBodies(parts, this.#verifier().state)) {
       signal?.throwIfAborted();
       if (problem !== null) this.#problems.note(problem.object, problem.problem);
-      if (kind === 'blob') this.#counts.blobs++;
-      else this.#counts.packed++;
+      this.#counts[kind === 'blob' ? 'blobs' : 'packed']++;
       this.#options.onProgress?.(this.#done());
     }
   }

@@ -1,13 +1,10 @@
-/**
- * Reads the slots that a compactor takes in: those behind a checkpoint, and those not packed yet.
- */
+/** Reads the slots behind a checkpoint, as far as one step of a compactor takes them in. */
 import type { CallOptions } from '../blob/index.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
 import { type Sequence, sequence } from '../bucketstore/base/sequence.ts';
 import type { Log, ReadSlot } from '../bucketstore/log/log.ts';
 import { slotKey } from '../bucketstore/log/names.ts';
-import { SLOT_ENTRIES_MAX } from '../bucketstore/log/records.ts';
 import type { Tip } from '../bucketstore/snapshot/state.ts';
 
 /**
@@ -76,53 +73,8 @@ function upTo(
   return slots;
 }
 
-/**
- * The slots up to a checkpoint that hold what lies behind `packedThrough`, in order. They are told
- * by the chain that ends at the checkpoint, backwards, so strays fall away, and so does what is
- * packed already and may be removed while this reads.
- * @throws StoreError `INTEGRITY` naming a slot that is damaged, or the log when the chain is broken
- */
-export async function readUnpacked(
-  log: Log,
-  tip: Tip,
-  packedThrough: Sequence,
-  options: CallOptions,
-): Promise<readonly ReadSlot[]> {
-  if (packedThrough >= tip.sequence) return [];
-  const from = sequence(Math.max(2, packedThrough - SLOT_ENTRIES_MAX + 2));
-  const byHash = new Map<string, ReadSlot>();
-  const read = (name: Sequence) => tryReadSlot(log, name, options);
-  for await (const names of log.names(from, options.signal)) {
-    const covered = names.filter((name) => name <= tip.sequence);
-    for await (const found of readAhead(covered, READ_AHEAD, read)) {
-      if (found !== null) byHash.set(found.hash, found);
-    }
-    if (covered.length < names.length) break;
-  }
-  const slots: ReadSlot[] = [];
-  let next = sequence(tip.sequence + 1);
-  for (let hash = tip.hash; next > packedThrough + 1; ) {
-    const found = byHash.get(hash);
-    if (found === undefined) throw integrityError(slotKey(next), 'the slot before it is missing');
-    slots.push(found);
-    next = found.slot.first;
-    hash = found.slot.prev;
-  }
-  return slots.reverse();
-}
-
 async function readSlot(log: Log, name: Sequence, options: CallOptions): Promise<ReadSlot> {
-  const read = await tryReadSlot(log, name, options);
-  if (read === null) throw integrityError(slotKey(name), 'was listed, and is gone');
-  return read;
-}
-
-/** null: there is none. */
-async function tryReadSlot(
-  log: Log,
-  name: Sequence,
-  options: CallOptions,
-): Promise<ReadSlot | null> {
   const { read } = await log.read(name, { ...options, lane: 'bulk' });
+  if (read === null) throw integrityError(slotKey(name), 'was listed, and is gone');
   return read;
 }

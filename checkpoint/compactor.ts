@@ -17,16 +17,16 @@ import { checkpointKey, LOG_PREFIX } from '../bucketstore/log/names.ts';
 import type { CheckpointRecord, Swept } from '../bucketstore/log/records.ts';
 import { counts } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
-import type { Tip } from '../bucketstore/snapshot/state.ts';
-import { readStep, readUnpacked, STEP_BOUNDS, type StepBounds } from './backlog.ts';
+import type { ControlState, Tip } from '../bucketstore/snapshot/state.ts';
+import { readStep, STEP_BOUNDS, type StepBounds } from './backlog.ts';
 import type { CheckpointLoader } from './load.ts';
 import type { RunMerger } from './merger.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ObjectReader } from './objects.ts';
-import { packedThroughAt } from './packing.ts';
 import type { LifeStart } from './root.ts';
 import { RunsState } from './runs-state.ts';
 import type { CheckpointBelow } from './step.ts';
+import { readUnitSlots } from './unit-slots.ts';
 import { recordObject, writeCheckpoint } from './write.ts';
 
 export interface CompactorParts {
@@ -154,7 +154,7 @@ export class Compactor {
       try {
         const slots = await this.#step(below, target, { epoch, taken }, options);
         if (slots.length === 0) return { newest: place, written };
-        record = await this.#tryWrite(below, slots, epoch, options);
+        record = await this.#tryWrite(below, slots, control, options);
       } catch (error) {
         if (!isIntegrity(error)) throw error;
         // What was to be read may have been collected meanwhile.
@@ -223,11 +223,11 @@ export class Compactor {
   async #tryWrite(
     below: CheckpointBelow,
     slots: readonly ReadSlot[],
-    epoch: number,
+    control: Pick<ControlState, 'epoch' | 'floor'>,
     options: CallOptions,
   ): Promise<CheckpointRecord | null> {
     try {
-      return await this.#write(below, slots, epoch, options);
+      return await this.#write(below, slots, control, options);
     } catch (err) {
       // A damaged slot is damage to the log, whatever is built on.
       const object = isStoreError(err) && err.code === 'INTEGRITY' ? err.details.object : undefined;
@@ -241,19 +241,26 @@ export class Compactor {
   async #write(
     below: CheckpointBelow,
     slots: readonly ReadSlot[],
-    epoch: number,
+    { epoch, floor }: Pick<ControlState, 'epoch' | 'floor'>,
     { signal }: CallOptions,
   ): Promise<CheckpointRecord> {
-    const { clock, life, log, merger } = this.#parts;
+    const { clock, life, log, logger, merger } = this.#parts;
     const { tip } = below.snapshot;
-    const packedThrough = below.root?.packedThrough ?? life.sequence;
-    const through = slots.at(-1)?.slot.last ?? tip.sequence;
-    // Only what completes a unit is packed.
-    const packs = packedThroughAt(packedThrough, through) > packedThrough;
-    const unpacked = packs ? await readUnpacked(log, tip, packedThrough, { signal }) : [];
     const turn = async () => clock.turn?.();
     const parts = { reader: this.#reader, writer: this.#writer, merger, life, turn };
-    return writeCheckpoint(parts, { below, slots, unpacked, epoch, signal });
+    return writeCheckpoint(parts, {
+      ...{ below, slots, epoch, signal },
+      readUnit: (unit) => readUnitSlots(log, tip, unit, { signal }),
+      onStopped: (unit, err) => {
+        // Below the floor slots may be gone: then others know more than the checkpoint below.
+        if (unit.after + 1 < floor.at) throw err;
+        const { object } = isStoreError(err) ? err.details : {};
+        logger.warn(
+          { object, err, packedThrough: unit.after },
+          'nothing behind is packed: damaged',
+        );
+      },
+    });
   }
 
   /** @returns whether the record is there as it was written here, whoever wrote it */

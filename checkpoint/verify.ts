@@ -12,12 +12,11 @@ import type { Problems } from '../bucketstore/log/problems.ts';
 import type { CheckpointRecord, Marker } from '../bucketstore/log/records.ts';
 import { recordOf } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
-import { UNIT } from './constants.ts';
-import { multipleFrom } from './interval.ts';
 import type { CheckpointLoader } from './load.ts';
 import type { DecodeOldHistory } from './objects.ts';
 import { packedThroughAt } from './packing.ts';
 import { lifeStart, type Root, type RunRef, rootKey } from './root.ts';
+import { Unpackable } from './unpackable.ts';
 import { countDerived, type DerivedCounts } from './unused.ts';
 import { type LoadedCheckpoint, verifyAlone } from './verify-alone.ts';
 import {
@@ -60,8 +59,7 @@ export class CheckpointVerifier {
   #found: FoundCheckpoints = { live: [], dead: 0, earlier: 0 };
   /** By sequence; of those that the replay has not come to. */
   readonly #ahead = new Map<number, FoundCheckpoint[]>();
-  /** Ends of units that a stored version keeps from being packed. */
-  readonly #unpackable = new Set<number>();
+  readonly #unpackable = new Unpackable();
   #walk: VerifyWalk | null = null;
 
   constructor(parts: CheckpointVerifierParts) {
@@ -99,10 +97,12 @@ export class CheckpointVerifier {
     await this.#packs.skipTo(this.objects.life.sequence);
   }
 
-  /** What a slot inlines is not right, which its packing stops at. Before the slot is entered. */
-  cannotPack({ first, last }: ReadSlot['slot']): void {
-    this.#unpackable.add(multipleFrom(first, UNIT));
-    this.#unpackable.add(multipleFrom(last, UNIT));
+  /**
+   * A slot cannot be read, or what it inlines is not right: packing stops at it. In order, and
+   * before what follows is entered.
+   */
+  cannotPack({ first, last }: { readonly first: number; readonly last: number }): void {
+    this.#unpackable.add(first, last);
   }
 
   /**
@@ -253,8 +253,7 @@ export class CheckpointVerifier {
     const { packedThrough, sequence: at } = root;
     const packed = packedThroughAt(this.objects.life.sequence, at);
     if (packedThrough === packed) return null;
-    const isStopped = this.#unpackable.has(multipleFrom(packedThrough + 1, UNIT));
-    if (packedThrough < packed && isStopped) return null;
+    if (packedThrough < packed && this.#unpackable.stopsAt(packedThrough)) return null;
     return `packed_through: ${packedThrough}, all slots up to ${packed} can be packed`;
   }
 

@@ -5,19 +5,16 @@
 import { integrityError } from '../bucketstore/base/errors.ts';
 import type { Turn } from '../bucketstore/base/in-turns.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
-import type { Sequence } from '../bucketstore/base/sequence.ts';
-import { sliceInlined } from '../bucketstore/log/bodies.ts';
 import { encodeCheckpointRecord } from '../bucketstore/log/checkpoint-record.ts';
 import type { ReadSlot } from '../bucketstore/log/log.ts';
-import { checkpointKey, slotKey } from '../bucketstore/log/names.ts';
+import { checkpointKey } from '../bucketstore/log/names.ts';
 import type { CheckpointRecord } from '../bucketstore/log/records.ts';
 import { recordOf } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { RunMerger } from './merger.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ObjectReader } from './objects.ts';
-import { type PackRef, packKey } from './pack.ts';
-import { PackCutter } from './pack-cutter.ts';
-import { packedThroughAt } from './packing.ts';
+import { packKey } from './pack.ts';
+import { packUnits, type UnitPackerParts } from './pack-units.ts';
 import { encodeRoot, type LifeStart, rootKey } from './root.ts';
 import { type CheckpointBelow, takeStep } from './step.ts';
 import { changedAt, type NamedObject, RunWriter } from './write-runs.ts';
@@ -37,8 +34,10 @@ export interface CheckpointInput {
    * From the checkpoint below on, contiguous; at least one. The last one ends the new checkpoint.
    */
   readonly slots: readonly ReadSlot[];
-  /** Slots at or before the checkpoint below that hold what is not packed yet, ascending. */
-  readonly unpacked: readonly ReadSlot[];
+  /** The slots at or before the checkpoint below that hold something of a unit, ascending. */
+  readonly readUnit: UnitPackerParts['readUnit'];
+  /** As `packUnits` has it: the checkpoint is written nevertheless. */
+  readonly onStopped: UnitPackerParts['onStopped'];
   /** Of the tip when the compactor began: everything is written in it. */
   readonly epoch: number;
   readonly signal?: AbortSignal | undefined;
@@ -56,7 +55,7 @@ const HEADS = 16;
  */
 export async function writeCheckpoint(
   { life, ...parts }: CheckpointWriterParts,
-  { below, slots, unpacked, epoch, signal }: CheckpointInput,
+  { below, slots, epoch, signal, ...packing }: CheckpointInput,
 ): Promise<CheckpointRecord> {
   const { writer, turn } = parts;
   const step = await takeStep(life, below, slots, turn);
@@ -69,12 +68,9 @@ export async function writeCheckpoint(
   }
   const { sequence: through } = step.tip;
   const before = below.root?.packedThrough ?? life.sequence;
-  const packedThrough = packedThroughAt(before, through);
-  const packer = { writer, epoch, signal };
-  const packs = [
-    ...(below.root?.packs ?? []),
-    ...(await pack(packer, [...unpacked, ...slots], { after: before, through: packedThrough })),
-  ];
+  const packed = await packUnits({ writer, epoch, signal, ...packing }, before, slots);
+  const packs = [...(below.root?.packs ?? []), ...packed.packs];
+  const { packedThrough } = packed;
   const root = { sequence: through, packedThrough, base: step.base, runs, records, packs };
   const encoded = encodeRoot(root, epoch, life);
   await writer.put(rootKey(encoded.ref), encoded.bytes, { signal });
@@ -88,37 +84,6 @@ export async function writeCheckpoint(
 export function recordObject(record: CheckpointRecord): { key: string; bytes: Uint8Array } {
   const key = checkpointKey(record.sequence, record.root.epoch);
   return { key, bytes: encodeCheckpointRecord(record) };
-}
-
-interface Packer {
-  readonly writer: ObjectWriter;
-  readonly epoch: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The inlined versions of complete units, in packs. */
-async function pack(
-  { writer, epoch, signal }: Packer,
-  slots: readonly ReadSlot[],
-  { after, through }: { readonly after: Sequence; readonly through: Sequence },
-): Promise<PackRef[]> {
-  const cutter = new PackCutter(epoch, 'unit');
-  const packs: PackRef[] = [];
-  const put = async (pack: ReturnType<PackCutter['finish']>): Promise<void> => {
-    if (pack === null) return;
-    await writer.put(packKey(pack.ref), pack.bytes, { signal });
-    packs.push(pack.ref);
-  };
-  for (const { slot, bytes } of slots) {
-    for (const inlined of slot.inlined) {
-      const { sequence, hash: storedHash } = inlined;
-      if (sequence <= after || sequence > through) continue;
-      const version = { sequence, storedHash, bytes: sliceInlined(bytes, inlined) };
-      await put(cutter.add(slotKey(slot.first), version));
-    }
-  }
-  await put(cutter.finish());
-  return packs;
 }
 
 /** A checkpoint names nothing that is not there: a kept object may have been lost. */

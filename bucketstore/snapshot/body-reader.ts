@@ -5,7 +5,9 @@ import { integrityError, StoreError } from '../base/errors.ts';
 import { Lru } from '../base/lru.ts';
 import type { Sequence } from '../base/sequence.ts';
 import { bucketFailure } from '../log/failure.ts';
+import type { Log } from '../log/log.ts';
 import { blobKey, LOG_PREFIX, slotKey } from '../log/names.ts';
+import { readInSlot } from './slot-body.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { VersionRecord } from './state.ts';
 
@@ -54,6 +56,8 @@ export interface BodySource {
 export interface BodyParts {
   /** Where inlined versions are whose slots are collected. Default nowhere. */
   readonly packs?: PackedSource | null | undefined;
+  /** Where a slot is looked for that the state does not tell. Default nowhere. */
+  readonly log?: Pick<Log, 'firstOf' | 'read'> | undefined;
   /** The state of now. Without it every version that is nowhere is one that should be there. */
   readonly newest?: ((options: CallOptions) => Promise<Snapshot>) | undefined;
 }
@@ -62,16 +66,18 @@ export class BodyReader implements BodySource {
   readonly #bucket: BlobStore;
   readonly #cache: Lru<string, Uint8Array>;
   readonly #packs: PackedSource | null;
+  readonly #log: BodyParts['log'];
   readonly #newest: BodyParts['newest'];
 
   /** @param cacheBytes bound of the cache in bytes; 0 keeps nothing */
   constructor(
     bucket: BlobStore,
     cacheBytes: number = BODY_CACHE_BYTES,
-    { packs, newest }: BodyParts = {},
+    { packs, log, newest }: BodyParts = {},
   ) {
     this.#bucket = bucket;
     this.#packs = packs ?? null;
+    this.#log = log;
     this.#newest = newest;
     this.#cache = new Lru(cacheBytes, (bytes) => bytes.byteLength);
   }
@@ -103,7 +109,7 @@ export class BodyReader implements BodySource {
     const place = placeOf(state, record);
     const lying = place === null ? null : await this.#get(place, call);
     // The slot's name may be another's by now: then the version is in a pack.
-    const bytes = isVersion(lying, record) ? lying : await this.#packed(record, call);
+    const bytes = isVersion(lying, record) ? lying : await this.#elsewhere(place, record, call);
     if (bytes === null) throw await this.#absent(absent(place, lying, record), path, record, call);
     if (!isVersion(bytes, record)) {
       throw integrityError(keyOf(place), `does not hold stored version ${record.storedHash}`);
@@ -124,7 +130,7 @@ export class BodyReader implements BodySource {
   ): Promise<Uint8Array> {
     const place = placeOf(state, record);
     const lying = place === null ? null : await this.#get(place, call);
-    const bytes = lying ?? (await this.#packed(record, call));
+    const bytes = lying ?? (await this.#elsewhere(place, record, call));
     if (bytes === null) throw await this.#absent(absent(place, lying, record), path, record, call);
     return bytes;
   }
@@ -155,12 +161,20 @@ export class BodyReader implements BodySource {
     }
   }
 
-  async #packed(
+  /**
+   * An inlined version out of a pack; else out of a slot that the state does not tell: it was not
+   * packed, as another of its unit could not be.
+   */
+  async #elsewhere(
+    place: Place | null,
     { at, storedHash }: VersionRecord,
     options: CallOptions,
   ): Promise<Uint8Array | null> {
-    if (!('seq' in at) || this.#packs === null) return null;
-    return this.#packs.readPacked(at.seq, storedHash, options);
+    if (!('seq' in at)) return null;
+    const packed = await this.#packs?.readPacked(at.seq, storedHash, options);
+    if (packed != null) return packed;
+    if (place !== null || this.#log === undefined) return null;
+    return (await readInSlot(this.#log, at.seq, storedHash, options)).bytes;
   }
 }
 

@@ -4,7 +4,6 @@
  */
 import type { CallOptions } from '../../blob/index.ts';
 import type { Clock } from '../base/clock.ts';
-import { sha256Hex } from '../base/digest.ts';
 import { integrityError } from '../base/errors.ts';
 import { inTime, rest } from '../base/in-time.ts';
 import { canonicalPath } from '../document/path.ts';
@@ -25,6 +24,7 @@ import {
   type StateReader,
   type VersionInfo,
 } from './reader.ts';
+import { readInSlot } from './slot-body.ts';
 import type { DocumentState, ListEntry, VersionRecord } from './state.ts';
 import { openStored } from './stored-version.ts';
 
@@ -132,17 +132,9 @@ export class EarlyReader implements StateReader {
     options: CallOptions,
   ): Promise<Uint8Array> {
     const { log, bodies } = this.#parts;
-    const first = (await log.firstOf(seq, options)) ?? seq;
-    const { read } = await log.read(first, options);
-    const inlined = read?.slot.inlined.find(({ sequence }) => sequence === seq);
-    if (read === null || inlined === undefined) {
+    const { first, bytes } = await readInSlot(log, seq, storedHash, options);
+    if (bytes === null) {
       throw integrityError(slotKey(first), `does not hold stored version ${storedHash}`);
-    }
-    const { offset, length } = inlined;
-    // A copy: the slot is not to be kept with it.
-    const bytes = new Uint8Array(read.bytes.subarray(offset, offset + length));
-    if (sha256Hex(bytes) !== storedHash) {
-      throw integrityError(slotKey(first), `entry ${seq} is not stored version ${storedHash}`);
     }
     bodies.remember(storedHash, bytes);
     return bytes;

@@ -55,11 +55,15 @@ class Bench {
     const at = below.snapshot.tip.sequence;
     const packed = below.root?.packedThrough ?? life.sequence;
     const slots = log.slots.filter(({ slot }) => slot.first > at && slot.last <= through);
-    const unpacked = log.slots.filter(({ slot }) => slot.last > packed && slot.last <= at);
+    const readUnit = async () =>
+      log.slots.filter(({ slot }) => slot.last > packed && slot.last <= at);
+    const onStopped = (_: unknown, error: unknown) => {
+      throw error;
+    };
     const { epoch } = log.state.control;
     const writing = writeCheckpoint(
       { reader, writer, merger, life, turn: async () => undefined },
-      { below, slots, unpacked, epoch },
+      { below, slots, readUnit, onStopped, epoch },
     );
     const record = await clock.run(writing);
     const loader = new CheckpointLoader({ bucket, start: log.marker.start });
