@@ -99,12 +99,7 @@ function columnsOf(states: readonly DocumentState[]): { readonly [name: string]:
   });
   const titles = states.map(({ catalog }) => Buffer.from(catalog.title));
   const words = wordColumns(titles.map((title) => title.toString().toLowerCase().split(/\s+/)));
-  const tags = wordColumns(
-    states.map(({ catalog }) => {
-      const tagged = (catalog.metadata?.['tags'] ?? '').toLowerCase().split(',');
-      return tagged.map((tag) => tag.trim()).filter((tag) => tag !== '');
-    }),
-  );
+  const tags = wordColumns(states.map(tagsOf));
   return {
     bodies: Buffer.concat(current.map(({ bodyHash }) => Buffer.from(bodyHash, 'hex'))),
     firsts: numbers(
@@ -149,6 +144,11 @@ function columnsOf(states: readonly DocumentState[]): { readonly [name: string]:
     word_rows: words.rows,
     words: words.words,
   };
+}
+
+function tagsOf({ catalog }: DocumentState): string[] {
+  const tags = (catalog.metadata?.['tags'] ?? '').toLowerCase().split(',');
+  return tags.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }
 
 function isHidden({ path }: DocumentState): boolean {
