@@ -13,8 +13,8 @@
  * both, so a reader accepts both for these two and nothing else, and hashes only the bytes that are
  * stored.
  */
+import { integrityError } from '../bucketstore/base/errors.ts';
 import { compareUtf8 } from '../bucketstore/base/order.ts';
-import { assertCanonical } from '../bucketstore/log/strict.ts';
 
 /** What the objects of schema 1 are made of; nothing in them is null, and no number a fraction. */
 export type GoJson = boolean | number | string | readonly GoJson[] | GoMap | GoFields;
@@ -34,8 +34,11 @@ export interface GoFields {
 const ESCAPED = /[^\u0020-\uffff]|["\\<>&\u2028\u2029]/;
 /** What Go escapes and `JSON.stringify` does not. */
 const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
-/** An escape of two characters, or one of the two that older servers spelled out. */
-const ESCAPE = /\\(?:u0008|u000c|.)/g;
+/** What older servers spelled out, and how newer ones and `goText` spell it. */
+const OLDER_SPELLINGS: readonly (readonly [older: string, newer: string])[] = [
+  ['\\u0008', '\\b'],
+  ['\\u000c', '\\f'],
+];
 
 /**
  * The text of a value, in the newer spelling.
@@ -66,21 +69,42 @@ export function goBytes(value: GoJson): Uint8Array {
 /**
  * Refuses a text that spells `value` in no way that an old server did.
  * @param object key of the object that holds `text`, for errors
- * @throws StoreError INTEGRITY naming about the first place that differs
+ * @throws StoreError INTEGRITY naming the first place of the text that differs
  */
 export function assertGoText(object: string, text: string, value: GoJson): void {
   const encoded = goText(value);
-  if (text !== encoded) assertCanonical(object, inNewerSpelling(text), encoded);
+  if (text === encoded) return;
+  const at = firstDifference(text, encoded);
+  if (at !== null) throw integrityError(object, `not canonical JSON, first at character ${at}`);
 }
 
-/** A JSON text with `\u0008` and `\u000c` as `\b` and `\f`. */
-function inNewerSpelling(text: string): string {
-  if (!text.includes('\\u0008') && !text.includes('\\u000c')) return text;
-  // Each match is a whole escape, so the second half of `\\` never begins one.
-  return text.replace(ESCAPE, (spelling) => {
-    if (spelling === '\\u0008') return '\\b';
-    return spelling === '\\u000c' ? '\\f' : spelling;
-  });
+/** Where a text first differs from one that `goText` made in more than the two spellings. */
+function firstDifference(text: string, encoded: string): number | null {
+  let at = 0;
+  let other = 0;
+  while (at < text.length && other < encoded.length) {
+    if (text[at] !== encoded[other]) return at;
+    const spelling = text[at] === '\\' ? spellingAt(text, at, encoded, other) : null;
+    at += spelling?.older ?? 1;
+    other += spelling?.newer ?? 1;
+  }
+  return at === text.length && other === encoded.length ? null : at;
+}
+
+/** Lengths of one escape in both texts where they spell the same, the first in either way. */
+function spellingAt(
+  text: string,
+  at: number,
+  encoded: string,
+  other: number,
+): { readonly older: number; readonly newer: number } | null {
+  for (const [older, newer] of OLDER_SPELLINGS) {
+    if (text.startsWith(older, at) && encoded.startsWith(newer, other)) {
+      return { older: older.length, newer: newer.length };
+    }
+  }
+  // Whole, so that the second half of an escaped backslash never begins an escape.
+  return text[at + 1] === encoded[other + 1] ? { older: 2, newer: 2 } : null;
 }
 
 function goString(text: string): string {

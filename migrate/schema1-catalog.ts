@@ -9,6 +9,11 @@
  * ` 0.80 `) and valid. So must the title where the metadata has one; else it is any text that is
  * not empty, of any length.
  *
+ * The importance follows from text in decimal, with an exponent or none; any other text, and a
+ * number outside 0 to 1, gives the default. The format says no more of what it calls a number, so
+ * hexadecimal (`0x1p-2`) and `_` between digits are none here: a record that took one for a number
+ * is refused, and its entry named.
+ *
  * WHY. In the new format all that follows is left out, tags have one spelling, a retention ends at
  * 2^31 − 1, and a derived title is cut: `normaliseMetadata` and `cutTitle` make the difference.
  */

@@ -13,14 +13,13 @@
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { uuidProblem } from '../bucketstore/log/entry-rules.ts';
-import { Fields, type JsonBounds, parseStrict } from '../bucketstore/log/strict.ts';
+import { Fields, parseStrict } from '../bucketstore/log/strict.ts';
 import { assertGoText, type GoFields, goBytes } from './go-json.ts';
+import { SCHEMA1_BOUNDS } from './schema1-bounds.ts';
 import { CHANGE_BLOCK_RECEIPTS, parseSchema1Key } from './schema1-keys.ts';
 import { readSchema } from './schema1-object.ts';
 import { readReceipts, receiptsJson, receiptsProblem } from './schema1-receipts.ts';
 import type { ChangeBlock } from './schema1-records.ts';
-
-const BOUNDS: JsonBounds = { bytesMax: 1_048_576, depthMax: 4, commasMax: 512 };
 
 /** The index of the change block that holds the receipt of a sequence. */
 export function changeBlockOf(sequence: number): number {
@@ -42,7 +41,7 @@ export function changeBlockRange(index: number): { readonly first: number; reado
 export function decodeChangeBlock(key: string, bytes: Uint8Array, worldId: string): ChangeBlock {
   const name = parseSchema1Key(key);
   assert(name?.kind === 'changes', () => `${key} is not the key of a change block`);
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
+  const { text, value } = parseStrict(key, bytes, SCHEMA1_BOUNDS.changes);
   const fields = new Fields(key, '', value);
   readSchema(fields);
   const block: ChangeBlock = {

@@ -12,15 +12,20 @@
  * thrown, in the order of the reading; with a `report` it is told instead and left out, and the
  * reading goes on with what there is.
  *
+ * Whether one document lies below another, and how many there are, is known at the end of the shards
+ * only: whoever needs a sound world reads that far.
+ *
  * MEMORY. The paths of all documents (`schema1-topology.ts`), a few shards, and 32 documents, each
- * with about 200 bytes for a version.
+ * with about 200 bytes for a version. `Schema1Reader` bounds the bytes under way; a world of more
+ * documents than a root may count is read no further.
  */
 import type { BlobStore } from '../blob/blob.ts';
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
 import { pathHash } from '../bucketstore/document/path.ts';
 import type { Problem } from '../bucketstore/log/problems.ts';
+import { SCHEMA1_DOCUMENTS_MAX } from './schema1-bounds.ts';
 import { decodeSchema1Block } from './schema1-history.ts';
-import { schema1HistoryKey, schema1Key, schema1RootKey } from './schema1-keys.ts';
+import { schema1HistoryKey, schema1Key, schema1RootKey, schema1ShardKey } from './schema1-keys.ts';
 import { decodeSchema1Manifest } from './schema1-manifest.ts';
 import { isProblem, type Read, Schema1Reader, type Schema1ReadOptions } from './schema1-reader.ts';
 import type {
@@ -39,7 +44,7 @@ import {
   referenceBlockProblem,
   rootCountProblem,
 } from './schema1-rules.ts';
-import { decodeSchema1Shard } from './schema1-shard.ts';
+import { decodeSchema1Shard, shardOf } from './schema1-shard.ts';
 import { Schema1Topology } from './schema1-topology.ts';
 
 /** An entry and the key of the shard that holds it. */
@@ -126,16 +131,28 @@ export class Schema1Graph {
         continue;
       }
       count += entries.length;
+      // More than any root counts: not taken in, for there may be any number of them.
+      if (count > SCHEMA1_DOCUMENTS_MAX) break;
       for (const entry of entries) {
-        const problem = this.#topology.add(entry.path, entry.version);
-        if (problem !== null) this.#reader.report({ object: key, problem });
+        this.#topology.add(entry.path, entry.version);
         yield { shard: key, entry };
       }
     }
-    this.#isWhole = !damaged;
-    const problem = damaged ? null : rootCountProblem(root, count);
+    const isCut = count > SCHEMA1_DOCUMENTS_MAX;
+    this.#isWhole = !damaged && !isCut;
+    this.#reportCollisions(root);
+    const problem = isCut || this.#isWhole ? rootCountProblem(root, count) : null;
     if (problem === null) return;
     this.#reader.report({ object: schema1RootKey(this.#head.rootHash), problem });
+  }
+
+  #reportCollisions({ shards }: Schema1Root): void {
+    for (const { path, above } of this.#topology.collisions()) {
+      const shard = shardOf(path);
+      const hash = shards[Number.parseInt(shard, 16)] ?? '';
+      const object = schema1ShardKey(shard, hash);
+      this.#reader.report({ object, problem: `${path}: lies below the document ${above}` });
+    }
   }
 
   async #document({ shard, entry }: Schema1FoundEntry): Promise<FoundDocument> {

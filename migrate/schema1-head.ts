@@ -14,8 +14,9 @@
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { rangeProblem, uuidProblem } from '../bucketstore/log/entry-rules.ts';
-import { Fields, type JsonBounds, parseStrict } from '../bucketstore/log/strict.ts';
+import { Fields, parseStrict } from '../bucketstore/log/strict.ts';
 import { assertGoText, type GoFields, goBytes } from './go-json.ts';
+import { SCHEMA1_BOUNDS } from './schema1-bounds.ts';
 import { HEAD_KEY, schema1RootKey } from './schema1-keys.ts';
 import { readReference, readSchema } from './schema1-object.ts';
 import { readReceipts, receiptsJson, receiptsProblem } from './schema1-receipts.ts';
@@ -24,15 +25,12 @@ import type { Schema1Head } from './schema1-records.ts';
 /** Most receipts in a head. */
 const HEAD_RECEIPTS_MAX = 16;
 
-/** A path takes six bytes for one where all of it is escaped. */
-const BOUNDS: JsonBounds = { bytesMax: 1_048_576, depthMax: 4, commasMax: 1024 };
-
 /**
  * The head that bytes hold. Whose world it is, the caller compares.
  * @throws StoreError INTEGRITY naming the field
  */
 export function decodeSchema1Head(bytes: Uint8Array): Schema1Head {
-  const { text, value } = parseStrict(HEAD_KEY, bytes, BOUNDS);
+  const { text, value } = parseStrict(HEAD_KEY, bytes, SCHEMA1_BOUNDS.head);
   const fields = new Fields(HEAD_KEY, '', value);
   readSchema(fields);
   const head: Schema1Head = {

@@ -11,15 +11,13 @@ import { assert } from '../bucketstore/base/assert.ts';
 import { formatHash } from '../bucketstore/document/body.ts';
 import { formatTimestamp } from '../bucketstore/document/timestamp.ts';
 import { hashProblem } from '../bucketstore/log/entry-rules.ts';
-import { Fields, type JsonBounds, parseStrict } from '../bucketstore/log/strict.ts';
+import { Fields, parseStrict } from '../bucketstore/log/strict.ts';
 import { assertGoText, type GoFields, goBytes } from './go-json.ts';
+import { SCHEMA1_BOUNDS } from './schema1-bounds.ts';
 import { schema1BlobKey } from './schema1-keys.ts';
 import { blockRangeProblem } from './schema1-manifest.ts';
 import { openObject, readBodyHash, readReference, readSchema, readTime } from './schema1-object.ts';
 import type { Schema1Block, Schema1Version } from './schema1-records.ts';
-
-/** 256 versions take less than 350 bytes each. */
-const BOUNDS: JsonBounds = { bytesMax: 131_072, depthMax: 4, commasMax: 2048 };
 
 /**
  * The block that bytes hold.
@@ -28,7 +26,7 @@ const BOUNDS: JsonBounds = { bytesMax: 131_072, depthMax: 4, commasMax: 2048 };
  */
 export function decodeSchema1Block(key: string, bytes: Uint8Array): Schema1Block {
   openObject('history', key, bytes);
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
+  const { text, value } = parseStrict(key, bytes, SCHEMA1_BOUNDS.history);
   const fields = new Fields(key, '', value);
   readSchema(fields);
   const block: Schema1Block = {

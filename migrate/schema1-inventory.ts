@@ -51,6 +51,11 @@ export class Schema1Inventory {
   readonly #versions: number[] = [];
   readonly #buffer: Buffer = Buffer.alloc(NAME_BYTES);
 
+  /** Slots of its tables looked at so far: some two for each name that was taken. */
+  get probes(): number {
+    return Object.values(this.#names).reduce((sum, { table }) => sum + table.probes, 0);
+  }
+
   /** Takes an object that is referred to; blobs have `reachBlobs`. */
   reach(name: Schema1Name): void {
     if (isAddressed(name)) this.#place(name, true);
@@ -119,11 +124,16 @@ export class Schema1Inventory {
     return place;
   }
 
-  /** All of a key: where it says more than a hash, that has its part. */
+  /**
+   * All of a key: where it says more than a hash, that has its part. A manifest's is half of each
+   * hash, 128 bits.
+   */
   #bytesOf(name: AddressedName): Buffer {
     const bytes = this.#buffer;
     bytes.write(name.hash, 'hex');
-    if (name.kind === 'manifest') bytes.write(name.pathHash.slice(0, NAME_BYTES), 'hex');
+    if (name.kind === 'manifest') {
+      bytes.write(name.pathHash, NAME_BYTES / 2, NAME_BYTES / 2, 'hex');
+    }
     if (name.kind === 'shard') bytes[0] = (bytes[0] ?? 0) ^ Number.parseInt(name.shard, 16);
     return bytes;
   }

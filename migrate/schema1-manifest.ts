@@ -11,17 +11,15 @@
 import { assert } from '../bucketstore/base/assert.ts';
 import { DOCUMENT_VERSION_MAX } from '../bucketstore/document/stored.ts';
 import { hashProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
-import { Fields, type JsonBounds, parseStrict } from '../bucketstore/log/strict.ts';
+import { Fields, parseStrict } from '../bucketstore/log/strict.ts';
 import { assertGoText, type GoFields, goBytes } from './go-json.ts';
+import { SCHEMA1_BOUNDS } from './schema1-bounds.ts';
 import { schema1HistoryKey } from './schema1-keys.ts';
 import { openObject, readReferred, readSchema } from './schema1-object.ts';
 import type { BlockReference, Schema1Manifest } from './schema1-records.ts';
 
 /** Versions of a history block. */
 const BLOCK_VERSIONS = 256;
-
-/** Room for 200,000 blocks: 50 million versions of one document. */
-const BOUNDS: JsonBounds = { bytesMax: 67_108_864, depthMax: 3, commasMax: 2_000_000 };
 
 /**
  * The manifest that bytes hold.
@@ -30,7 +28,7 @@ const BOUNDS: JsonBounds = { bytesMax: 67_108_864, depthMax: 3, commasMax: 2_000
  */
 export function decodeSchema1Manifest(key: string, bytes: Uint8Array): Schema1Manifest {
   const { pathHash } = openObject('manifest', key, bytes);
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
+  const { text, value } = parseStrict(key, bytes, SCHEMA1_BOUNDS.manifest);
   const fields = new Fields(key, '', value);
   readSchema(fields);
   const manifest: Schema1Manifest = {

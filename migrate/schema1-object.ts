@@ -55,7 +55,10 @@ export function readBodyHash(fields: Fields, name: string): string {
   return hash ?? fields.fail(name, 'not "sha256-" and 64 lower-case hex digits');
 }
 
-/** Seconds since the epoch. */
+/**
+ * Seconds since the epoch, negative before 1970: old servers took every second of the years 0000
+ * to 9999. The new format begins with 1970; `schema1-versions.ts` says what becomes of the others.
+ */
 export function readTime(fields: Fields, name: string): number {
   const seconds = parseTimestamp(fields.string(name));
   return seconds ?? fields.fail(name, 'not a time as YYYY-MM-DDTHH:MM:SSZ');

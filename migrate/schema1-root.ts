@@ -9,20 +9,15 @@
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { rangeProblem, uuidProblem } from '../bucketstore/log/entry-rules.ts';
-import { Fields, type JsonBounds, parseStrict } from '../bucketstore/log/strict.ts';
+import { Fields, parseStrict } from '../bucketstore/log/strict.ts';
 import { assertGoText, type GoFields, goBytes } from './go-json.ts';
+import { SCHEMA1_BOUNDS, SCHEMA1_DOCUMENTS_MAX } from './schema1-bounds.ts';
 import { schema1ShardKey } from './schema1-keys.ts';
 import { openObject, readReferred, readSchema } from './schema1-object.ts';
 import type { Schema1Root } from './schema1-records.ts';
 
-/** Most documents that a schema 1 world can hold, archived ones included. */
-const SCHEMA1_DOCUMENTS_MAX = 100_000;
-
 /** Shards of a root: one for each first byte of a path hash. */
 export const SCHEMA1_SHARDS = 256;
-
-/** Any root is 48,476 bytes and the digits of its count, less one. */
-const BOUNDS: JsonBounds = { bytesMax: 65_536, depthMax: 3, commasMax: 1024 };
 
 /** The label of a shard: two hex digits. */
 export function shardLabel(index: number): string {
@@ -37,7 +32,7 @@ export function shardLabel(index: number): string {
  */
 export function decodeSchema1Root(key: string, bytes: Uint8Array, worldId: string): Schema1Root {
   openObject('root', key, bytes);
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
+  const { text, value } = parseStrict(key, bytes, SCHEMA1_BOUNDS.root);
   const fields = new Fields(key, '', value);
   readSchema(fields);
   const root: Schema1Root = {
@@ -64,7 +59,11 @@ export function encodeSchema1Root(root: Schema1Root): Uint8Array {
 }
 
 function readShards(object: string, fields: Fields): string[] {
-  return fields.array('shards').map((value, index) => {
+  const shards = fields.array('shards');
+  // First, for there is no key of a shard beyond the last label.
+  const problem = shardsProblem(shards);
+  if (problem !== null) return fields.refuse(problem);
+  return shards.map((value, index) => {
     const reference = new Fields(object, `shards[${index}]`, value);
     const label = reference.string('shard');
     if (label !== shardLabel(index)) reference.fail('shard', `not "${shardLabel(index)}"`);
@@ -86,11 +85,13 @@ function rootJson({ worldId, documents, shards }: Schema1Root): GoFields {
   };
 }
 
+function shardsProblem({ length }: readonly unknown[]): string | null {
+  return length === SCHEMA1_SHARDS ? null : `shards: ${length}, not ${SCHEMA1_SHARDS}`;
+}
+
 function rootProblem({ worldId, documents, shards }: Schema1Root): string | null {
-  if (shards.length !== SCHEMA1_SHARDS) {
-    return `shards: ${shards.length}, not ${SCHEMA1_SHARDS}`;
-  }
   return (
+    shardsProblem(shards) ??
     uuidProblem('world_id', worldId) ??
     rangeProblem('document_count', documents, 0, SCHEMA1_DOCUMENTS_MAX)
   );

@@ -8,6 +8,7 @@ import { metadataEqual } from '../bucketstore/document/metadata.ts';
 import { pathHash } from '../bucketstore/document/path.ts';
 import type { StoredVersion } from '../bucketstore/document/stored.ts';
 import { trimSpace } from '../bucketstore/document/text.ts';
+import { SCHEMA1_DOCUMENTS_MAX } from './schema1-bounds.ts';
 import type {
   BlockReference,
   Schema1Block,
@@ -16,25 +17,13 @@ import type {
   Schema1Root,
   Schema1Version,
 } from './schema1-records.ts';
-import { Schema1Topology } from './schema1-topology.ts';
 
-/** A root against the entries of all its shards. */
+/** A root against the entries of all its shards, or of so many that no others matter. */
 export function rootCountProblem(root: Schema1Root, entries: number): string | null {
   if (root.documents === entries) return null;
-  return `document_count: ${root.documents}, its shards hold ${entries}`;
-}
-
-/**
- * The paths of all documents, archived ones included: no path is there twice, and none lies below
- * another. Keeps all of them at once.
- */
-export function topologyProblem(paths: Iterable<string>): string | null {
-  const topology = new Schema1Topology();
-  for (const path of paths) {
-    const problem = topology.add(path, 1);
-    if (problem !== null) return problem;
-  }
-  return null;
+  const isTooMany = entries > SCHEMA1_DOCUMENTS_MAX;
+  const found = isTooMany ? `more than ${SCHEMA1_DOCUMENTS_MAX}` : String(entries);
+  return `document_count: ${root.documents}, its shards hold ${found}`;
 }
 
 /** A manifest against the entry that refers to it. */

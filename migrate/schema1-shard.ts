@@ -6,8 +6,9 @@
  *
  * VALIDITY. Entries ascend strictly by the bytes of their paths and lie in their shard. Path hash,
  * manifest key and catalog agree with the path; `schema1-catalog.ts` has the rest of the catalog.
+ * No more than a world has documents: 100,000.
  *
- * READER. `decodeSchema1Shard` for one shard, `topologyProblem` and `rootCountProblem` for all.
+ * READER. `decodeSchema1Shard` for one shard, `Schema1Topology` and `rootCountProblem` for all.
  */
 import { assert } from '../bucketstore/base/assert.ts';
 import { compareUtf8 } from '../bucketstore/base/order.ts';
@@ -17,15 +18,13 @@ import { isDocumentPath, pathHash } from '../bucketstore/document/path.ts';
 import { DOCUMENT_VERSION_MAX } from '../bucketstore/document/stored.ts';
 import { formatTimestamp } from '../bucketstore/document/timestamp.ts';
 import { hashProblem, rangeProblem } from '../bucketstore/log/entry-rules.ts';
-import { Fields, type JsonBounds, parseStrict } from '../bucketstore/log/strict.ts';
+import { Fields, parseStrict } from '../bucketstore/log/strict.ts';
 import { assertGoText, type GoFields, goBytes } from './go-json.ts';
+import { SCHEMA1_BOUNDS, SCHEMA1_DOCUMENTS_MAX } from './schema1-bounds.ts';
 import { catalogJson, readCatalog, schema1CatalogProblem } from './schema1-catalog.ts';
 import { schema1ManifestKey } from './schema1-keys.ts';
 import { openObject, readBodyHash, readReference, readSchema, readTime } from './schema1-object.ts';
 import type { Schema1Entry } from './schema1-records.ts';
-
-/** A shard of a full world has about 400 entries; a title may be as long as a body. */
-const BOUNDS: JsonBounds = { bytesMax: 268_435_456, depthMax: 5, commasMax: 10_000_000 };
 
 /**
  * The entries that bytes hold, by path. Their metadata is normalised, as the new format has it.
@@ -34,13 +33,17 @@ const BOUNDS: JsonBounds = { bytesMax: 268_435_456, depthMax: 5, commasMax: 10_0
  */
 export function decodeSchema1Shard(key: string, bytes: Uint8Array): Schema1Entry[] {
   const { shard } = openObject('shard', key, bytes);
-  const { text, value } = parseStrict(key, bytes, BOUNDS);
+  const { text, value } = parseStrict(key, bytes, SCHEMA1_BOUNDS.shard);
   const fields = new Fields(key, '', value);
   readSchema(fields);
   if (fields.string('shard') !== shard) fields.fail('shard', 'not the one of its key');
-  const entries = fields
-    .array('entries')
-    .map((item, index) => readEntry(new Fields(key, `entries[${index}]`, item)));
+  const items = fields.array('entries');
+  if (items.length > SCHEMA1_DOCUMENTS_MAX) {
+    fields.fail('entries', `${items.length}, more than the ${SCHEMA1_DOCUMENTS_MAX} of a world`);
+  }
+  const entries = items.map((item, index) => {
+    return readEntry(new Fields(key, `entries[${index}]`, item));
+  });
   fields.end();
   const problem = shardProblem(shard, entries);
   if (problem !== null) return fields.refuse(problem);

@@ -1,6 +1,7 @@
 /**
  * The version records of a history block of schema 1, as record runs of the new format refer to it:
- * the versions keep their block, and their stored versions stay blobs of epoch 0.
+ * the versions keep their block, and their stored versions stay blobs of epoch 0. Times before 1970,
+ * which the new format cannot hold, are read as its first second.
  */
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
@@ -25,5 +26,7 @@ export function decodeOldHistory(
   if (block.first !== first) {
     throw integrityError(key, `first: ${block.first}, the record run says ${first}`);
   }
-  return block.versions.map((version) => ({ ...version, at: { epoch: 0 } }));
+  return block.versions.map(({ modified, ...version }) => {
+    return { ...version, modified: Math.max(modified, 0), at: { epoch: 0 } };
+  });
 }

@@ -104,20 +104,24 @@ describe('`assertGoText()`', () => {
   });
 
   test.each([
-    ['upper case', '"\\u000C"', '\f'],
-    ['another control spelled out', '"\\u000a"', '\n'],
-    ['an escape for what has none', '"\\u0061"', 'a'],
-    ['an escaped slash', '"\\/"', '/'],
-    ['a bare `<`', '"<"', '<'],
-    ['a bare line separator', '"\u2028"', '\u2028'],
-    ['upper case of an HTML escape', '"\\u003C"', '<'],
-    ['the replacement character spelled out', '"\\ufffd"', '\ufffd'],
-    ['white space', ' "a"', 'a'],
-    ['a newline at the end', '"a"\n', 'a'],
-    ['a wrong one beside the older spelling', '"\\u0008\\u0061"', '\ba'],
-    ['the older spelling with a backslash too many', '"\\\\u0008"', '\b'],
-  ])('refuses %s', (_, text, value) => {
-    refusal(OBJECT, () => accepts(text, value));
+    ['upper case', '"\\u000C"', '\f', 2],
+    ['another control spelled out', '"\\u000a"', '\n', 2],
+    ['an escape for what has none', '"\\u0061"', 'a', 1],
+    ['an escaped slash', '"\\/"', '/', 1],
+    ['a bare `<`', '"<"', '<', 1],
+    ['a bare line separator', '"\u2028"', '\u2028', 1],
+    ['upper case of an HTML escape', '"\\u003C"', '<', 6],
+    ['the replacement character spelled out', '"\\ufffd"', '\ufffd', 1],
+    ['white space', ' "a"', 'a', 0],
+    ['a newline at the end', '"a"\n', 'a', 3],
+    ['a text that is cut', '"a', 'a', 2],
+    ['a wrong one behind the older spelling', '"\\u0008\\u0061"', '\ba', 7],
+    ['a wrong one behind many', '"\\u0008\\u000c\\b\\u0008<"', '\b\f\b\b<', 21],
+    ['a wrong one behind what only looks so', '"\\\\u0008\\u0061"', '\\u0008a', 8],
+    ['the older spelling with a backslash too many', '"\\\\u0008"', '\b', 2],
+  ])('refuses %s, and says where', (_, text, value, at) => {
+    const { message } = refusal(OBJECT, () => accepts(text, value));
+    expect(message).toBe(`${OBJECT}: not canonical JSON, first at character ${at}`);
   });
 
   test('accepts any mixture of the two spellings, and reads it as the same text', () => {

@@ -11,7 +11,8 @@ import { Schema1Inventory } from '../../migrate/schema1-inventory.ts';
 import { parseSchema1Key, type Schema1Name } from '../../migrate/schema1-keys.ts';
 import { hashOf } from './schema1-values.ts';
 
-const nameOf = (number: number): Buffer => Buffer.from(sha256Hex(String(number)), 'hex');
+const shaOf = (number: number): string => sha256Hex(String(number));
+const nameOf = (number: number): Buffer => Buffer.from(shaOf(number), 'hex');
 
 describe('a table of names', () => {
   test('gives each name a place, in the order in which they came', () => {
@@ -89,12 +90,32 @@ describe('an inventory', () => {
   test.each([
     ['shard', keys.shard, keys.shard.replace('0a', '0b')],
     ['manifest', keys.manifest, keys.manifest.replace(hashOf(2), `1${hashOf(2).slice(1)}`)],
+    ['manifest', keys.manifest, `docs/${hashOf(2)}/manifests/1${hashOf(1).slice(1)}.json`],
     ['root', keys.root, `roots/${hashOf(3)}.json`],
   ] as const)('tells a %s from the same bytes in another place', (kind, reached, listed) => {
     const inventory = new Schema1Inventory();
     inventory.reach(named(reached));
     inventory.list(named(listed), { size: 7 });
     expect(inventory.unreachable(kind)).toEqual({ objects: 1, bytes: 7 });
+  });
+
+  test.each([
+    [
+      'manifests of one document',
+      (n: number) => ({ pathHash: sha256Hex('/a.md'), hash: shaOf(n) }),
+    ],
+    ['one manifest of many documents', (n: number) => ({ pathHash: shaOf(n), hash: shaOf(0) })],
+  ] as const)('finds 20,000 %s as fast as any', (_, manifestOf) => {
+    const inventory = new Schema1Inventory();
+    const count = 20_000;
+    for (let n = 0; n < count; n++) {
+      inventory.list({ kind: 'manifest', ...manifestOf(n) }, { size: 1 });
+    }
+    for (let n = 0; n < count; n++) inventory.reach({ kind: 'manifest', ...manifestOf(n) });
+    expect(inventory.unreachable('manifest')).toEqual({ objects: 0, bytes: 0 });
+    // Two calls for each, and a third for those that moved when the table grew.
+    expect(inventory.probes).toBeGreaterThan(2 * count);
+    expect(inventory.probes).toBeLessThan(3 * 3 * count);
   });
 
   test('knows of each blob that is not there the first document that has it', () => {

@@ -3,10 +3,20 @@
  * collection is never null. Method: one good object of the kind, with one spelling changed.
  */
 import { describe, expect, test } from 'vitest';
-import type { ChangeBlock, Schema1Entry, Schema1Head } from '../../migrate/schema1-records.ts';
+import { sha256Hex } from '../../bucketstore/base/digest.ts';
+import { pathHash } from '../../bucketstore/document/path.ts';
+import { encodeSchema1Block } from '../../migrate/schema1-history.ts';
+import type {
+  ChangeBlock,
+  Schema1Block,
+  Schema1Entry,
+  Schema1Head,
+} from '../../migrate/schema1-records.ts';
+import { decodeOldHistory } from '../../migrate/schema1-versions.ts';
 import {
   accepted,
   altered,
+  block,
   CHANGES,
   entryOf,
   HEAD,
@@ -138,9 +148,33 @@ describe('timestamps', () => {
     );
   });
 
-  test('of a leap day accepted', () => {
-    const text = altered(HISTORY, /2026-[^"]*Z/, '2028-02-29T00:00:00Z');
-    expect(accepted(HISTORY, text)).toMatchObject({ first: 254 });
+  test.each([
+    ['a leap day', '2028-02-29T00:00:00Z', 1_835_395_200],
+    ['the last second', '9999-12-31T23:59:59Z', 253_402_300_799],
+    ['the epoch', '1970-01-01T00:00:00Z', 0],
+    ['the second before it', '1969-12-31T23:59:59Z', -1],
+    ["Go's zero", '0001-01-01T00:00:00Z', -62_135_596_800],
+    ['the first second', '0000-01-01T00:00:00Z', -62_167_219_200],
+  ])('of %s accepted', (_, text, seconds) => {
+    const { versions } = accepted(HISTORY, altered(HISTORY, /2026-[^"]*Z/, text)) as Schema1Block;
+    expect(versions[0]?.modified).toBe(seconds);
+    const kind = shardWith(entryOf('/a.md', { modified: seconds }));
+    const spelled = Buffer.from(kind.bytes).toString();
+    expect(spelled.split(text)).toHaveLength(3);
+    expect(accepted(kind, spelled)).toMatchObject([{ modified: seconds }]);
+  });
+
+  test('before 1970 are 1970 in the new format, in blocks that it reads as they are', () => {
+    const path = '/a.md';
+    const times = [-62_135_596_800, -1, 5];
+    const versions = block.versions.map((version, index) => {
+      return { ...version, modified: times[index] ?? 0 };
+    });
+    const bytes = encodeSchema1Block({ ...block, pathHash: pathHash(path), versions });
+    const reference = { first: block.first, hash: sha256Hex(bytes), epoch: 0 };
+    const read = decodeOldHistory(path, reference, bytes);
+    expect(read.map(({ modified }) => modified)).toEqual([0, 0, 5]);
+    expect(read[0]).toEqual({ ...versions[0], modified: 0, at: { epoch: 0 } });
   });
 });
 
@@ -173,6 +207,13 @@ describe('importance', () => {
     expect(refused(kind, text)).toMatch(/^entries\[0\]\.catalog\.importance: not "/);
   });
 
+  test.each(['0x1p-2', '0.2_5'])('0.25 refused for %s, which is no number here', (importance) => {
+    const text = altered(kindOf(importance), '"importance":"0.5","mod', '"importance":"0.25","mod');
+    expect(refused(kindOf(importance), text)).toBe(
+      'entries[0].catalog.importance: not "0.5", which its metadata gives',
+    );
+  });
+
   test.each([
     [' 0.80 ', '0.8'],
     ['.5', '0.5'],
@@ -185,8 +226,18 @@ describe('importance', () => {
     ['1.1', '0.5'],
     ['-0.1', '0.5'],
     ['0x1', '0.5'],
+    ['0x1p-2', '0.5'],
+    ['0X.4p0', '0.5'],
     ['1_0', '0.5'],
+    ['0.2_5', '0.5'],
+    ['1_0e-2', '0.5'],
+    ['1e-400', '0'],
+    ['1e400', '0.5'],
+    ['1e', '0.5'],
+    ['0.7,', '0.5'],
     ['NaN', '0.5'],
+    ['nan', '0.5'],
+    ['+Inf', '0.5'],
     ['Infinity', '0.5'],
     ['e-1', '0.5'],
     ['high', '0.5'],

@@ -90,11 +90,15 @@ describe('root', () => {
     expect(refused(ROOT, altered(ROOT, from, to))).toContain(problem);
   });
 
-  test('one shard too many refused', () => {
-    const more = altered(ROOT, /(\{"shard":"ff".*\})(?=\]\}$)/, '');
-    const last = /(\{"shard":"ff".*\})(?=\]\}$)/.exec(Buffer.from(ROOT.bytes).toString())?.[0];
-    const text = more.replace(/\]\}$/, `${last},${last?.replaceAll('ff"', '100"')}]}`);
-    expect(refused(ROOT, text)).toMatch(/^shards/);
+  test('one shard too many refused, however it is called', () => {
+    const last =
+      /\{"shard":"ff"[^}]*\}(?=\]\}$)/.exec(Buffer.from(ROOT.bytes).toString())?.[0] ?? '';
+    const next = last.replaceAll('"ff"', '"100"').replace('index/ff/', 'index/100/');
+    expect(next).toMatch(/^\{"shard":"100","key":"_demarkus\/v1\/index\/100\/[0-9a-f]{64}\.json",/);
+    for (const more of [next, last, 'null']) {
+      const text = altered(ROOT, /\]\}$/, `,${more}]}`);
+      expect(refused(ROOT, text)).toBe('shards: 257, not 256');
+    }
   });
 
   test('up to 100,000 documents accepted', () => {
@@ -162,6 +166,15 @@ describe('shard', () => {
     for (const text of [shard(single(b), single(a)), shard(single(a), single(a))]) {
       expect(refused(SHARD_KIND, text)).toBe('entries[1].path: not ascending');
     }
+  });
+
+  test('more entries than a world has documents refused, before any is read', () => {
+    const shard = (count: number) =>
+      `{"schema":1,"shard":"${SHARD}","entries":[${Array(count).fill('{}').join(',')}]}`;
+    expect(refused(SHARD_KIND, shard(100_001))).toBe(
+      'entries: 100001, more than the 100000 of a world',
+    );
+    expect(refused(SHARD_KIND, shard(100_000))).toBe('entries[0].path: missing');
   });
 
   test('sorts by bytes: U+FFEE before U+1F600', () => {
