@@ -18,6 +18,7 @@ export class BasePlaces {
   readonly #recordRuns: readonly Interval[];
   /** For each run, by row: the number of a record run. */
   readonly #records: readonly Uint16Array[];
+  /** Of the path that is looked for. */
   readonly #hash: PathHash = { block: 0, bits: 0 };
 
   /**
@@ -61,7 +62,8 @@ export class BasePlaces {
       const cursor = columns.cursor();
       for (let row = 0; row < columns.rows; row++) {
         cursor.next();
-        if (this.#isHidden(cursor.path, cursor.length, number)) continue;
+        hashPath(cursor.path, cursor.length, this.#hash);
+        if (this.#isHidden(cursor.path.subarray(0, cursor.length), number)) continue;
         touched.add(manifest.through);
         const records = this.#recordRuns[this.#records[number]?.[row] ?? -1];
         if (records !== undefined) made.add(records.through);
@@ -71,24 +73,26 @@ export class BasePlaces {
 
   #find(path: string): Place | null {
     const bytes = Buffer.from(path);
+    hashPath(bytes, bytes.length, this.#hash);
     for (let number = this.#runs.length - 1; number >= 0; number--) {
-      const row = this.#rowIn(number, bytes, bytes.length);
+      const row = this.#rowIn(number, bytes);
       if (row >= 0) return { run: number, row };
     }
     return null;
   }
 
-  #isHidden(path: Uint8Array, length: number, number: number): boolean {
+  /** Whether a newer run has a path, whose hash is at hand. */
+  #isHidden(path: Uint8Array, number: number): boolean {
     for (let newer = number + 1; newer < this.#runs.length; newer++) {
-      if (this.#rowIn(newer, path, length) >= 0) return true;
+      if (this.#rowIn(newer, path) >= 0) return true;
     }
     return false;
   }
 
-  #rowIn(number: number, path: Uint8Array, length: number): number {
+  /** The row of a path, whose hash is at hand; negative when it is not there. */
+  #rowIn(number: number, path: Uint8Array): number {
     const run = this.#runs[number];
-    hashPath(path, length, this.#hash);
     if (run === undefined || !run.filter.mayHave(this.#hash)) return -1;
-    return run.columns.findBytes(path.subarray(0, length));
+    return run.columns.findBytes(path);
   }
 }

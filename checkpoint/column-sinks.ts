@@ -1,13 +1,6 @@
 /** Bytes and numbers that grow while columns are made. */
+import { atOnce } from '../bucketstore/base/in-turns.ts';
 import { writeVarint } from './column-bytes.ts';
-
-/** What work in steps comes to, without a pause. */
-export function atOnce<T>(steps: Generator<undefined, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
 
 /** What a sink adds at once when it is large: growing never copies more than that. */
 const CHUNK_BYTES_MAX = 1_048_576;

@@ -21,7 +21,7 @@ export class DocumentCounter {
     for (const [index, run] of runs.entries()) {
       isSame = isSame && run === before[index];
       const count = isSame ? known[index] : undefined;
-      created.push(count ?? (yield* createdIn(run, runs.slice(0, index))));
+      created.push(count ?? (yield* rowsInNone(run, runs.slice(0, index))));
     }
     this.#runs = runs;
     this.#created = created;
@@ -32,21 +32,22 @@ export class DocumentCounter {
 /** Rows of a step. */
 const STEP_ROWS = 1_024;
 
-function* createdIn(
+/** How many rows of a run have paths that none of the others has, in steps. */
+export function* rowsInNone(
   { columns }: ResidentRun,
-  older: readonly ResidentRun[],
+  others: readonly ResidentRun[],
 ): Generator<undefined, number> {
-  if (older.every((run) => run.columns.rows === 0)) return columns.rows;
+  if (others.every((run) => run.columns.rows === 0)) return columns.rows;
   const cursor = columns.cursor();
   const hash: PathHash = { block: 0, bits: 0 };
-  let created = 0;
+  let alone = 0;
   for (let row = 0; row < columns.rows; row++) {
     cursor.next();
     hashPath(cursor.path, cursor.length, hash);
     const path = cursor.path.subarray(0, cursor.length);
-    const isOld = older.some((run) => run.filter.mayHave(hash) && run.columns.findBytes(path) >= 0);
-    if (!isOld) created += 1;
+    const isIn = others.some((run) => run.filter.mayHave(hash) && run.columns.findBytes(path) >= 0);
+    if (!isIn) alone += 1;
     if (row % STEP_ROWS === STEP_ROWS - 1) yield;
   }
-  return created;
+  return alone;
 }

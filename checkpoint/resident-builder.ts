@@ -2,12 +2,14 @@
  * Makes a run's column set of its segments' columns, in steps of some milliseconds: a segment is
  * one, and what is left when all have come can be done in steps too. Keeps no view of a segment.
  */
+
 import { assert } from '../bucketstore/base/assert.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
+import { atOnce } from '../bucketstore/base/in-turns.ts';
 import { BodyIndex, HASH_BYTES } from './body-index.ts';
 import { newNumbers, widthFor } from './column-bytes.ts';
 import { ARCHIVED } from './column-names.ts';
-import { atOnce, ByteSink, NumberSink } from './column-sinks.ts';
+import { ByteSink, NumberSink } from './column-sinks.ts';
 import type { SegmentColumns } from './columns-reader.ts';
 import { AncestorWatch } from './path-bytes.ts';
 import { PathListBuilder } from './path-list.ts';

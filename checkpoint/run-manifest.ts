@@ -36,10 +36,16 @@ import { readSchemaObject } from '../bucketstore/log/schema-object.ts';
 import { assertCanonical, Fields, isInteger, type JsonBounds } from '../bucketstore/log/strict.ts';
 import { type Interval, intervalText, isSameInterval } from './interval.ts';
 import type { RunRef } from './root.ts';
-import { DIRECTORY_BYTES_MAX, type TableRef } from './table-directory.ts';
+import { DIRECTORY_BYTES_MAX, type TableKind, type TableRef } from './table-directory.ts';
 
 /** Documents as of an interval's end, or the versions made in it. */
 export type RunKind = 'run' | 'records';
+
+/** What kind of tables a run consists of. */
+export const TABLE_KINDS: Readonly<Record<RunKind, TableKind>> = {
+  run: 'segment',
+  records: 'records',
+};
 
 export interface RunManifest extends Interval {
   readonly kind: RunKind;

@@ -3,9 +3,10 @@
  * memory.
  */
 import type { BlobStore, CallOptions } from '../blob/index.ts';
+import { atOnce } from '../bucketstore/base/in-turns.ts';
 import type { BaseState } from '../bucketstore/snapshot/base.ts';
+import { rowsInNone } from './document-counter.ts';
 import type { Interval } from './interval.ts';
-import { hashPath, type PathHash } from './path-filter.ts';
 import type { ResidentRun } from './resident-run.ts';
 import type { RunManifest } from './run-manifest.ts';
 import { RunsState } from './runs-state.ts';
@@ -80,20 +81,7 @@ function statOf({ after, through, entries, objects }: RunManifest): RunStat {
 
 /** The share of a run's entries that no newer run tells anew. */
 function visibleShare(runs: readonly ResidentRun[], number: number): number {
-  const columns = runs[number]?.columns;
-  if (columns === undefined || columns.rows === 0) return 0;
-  const newer = runs.slice(number + 1);
-  const cursor = columns.cursor();
-  const hash: PathHash = { block: 0, bits: 0 };
-  let hidden = 0;
-  for (let row = 0; row < columns.rows; row++) {
-    cursor.next();
-    hashPath(cursor.path, cursor.length, hash);
-    const path = cursor.path.subarray(0, cursor.length);
-    const isTold = newer.some(
-      (run) => run.filter.mayHave(hash) && run.columns.findBytes(path) >= 0,
-    );
-    if (isTold) hidden += 1;
-  }
-  return (columns.rows - hidden) / columns.rows;
+  const run = runs[number];
+  if (run === undefined || run.columns.rows === 0) return 0;
+  return atOnce(rowsInNone(run, runs.slice(number + 1))) / run.columns.rows;
 }

@@ -2,10 +2,11 @@
  * Makes tables (`table.ts`) out of entries in order: what lies where, marks, hashes, and the
  * reference that a run manifest has of the table.
  */
+
 import { assert } from '../bucketstore/base/assert.ts';
 import { sha256Hex } from '../bucketstore/base/digest.ts';
+import { atOnce } from '../bucketstore/base/in-turns.ts';
 import { decodeUtf8 } from '../bucketstore/document/text.ts';
-import { atOnce } from './column-sinks.ts';
 import { BLOCK_BYTES } from './constants.ts';
 import {
   type DataRange,

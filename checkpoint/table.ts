@@ -29,11 +29,12 @@
  * offset is an entry's, so that a stretch of entries is read from its beginning; the row goes with
  * it, since columns are by row.
  */
+
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
+import { atOnce } from '../bucketstore/base/in-turns.ts';
 import { isDocumentPath } from '../bucketstore/document/path.ts';
 import { decodeUtf8 } from '../bucketstore/document/text.ts';
-import { atOnce } from './column-sinks.ts';
 import { BLOCK_BYTES } from './constants.ts';
 import { verifyBlocks } from './table-blocks.ts';
 import { TableBuilder } from './table-builder.ts';

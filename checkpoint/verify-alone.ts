@@ -12,13 +12,13 @@ import { Findings } from './findings.ts';
 import { historyKey } from './history.ts';
 import { PackedSet } from './packed-set.ts';
 import { decodeRecordEntry } from './record-entry.ts';
-import { type Root, type RootRef, rootKey } from './root.ts';
+import { type Root, type RootRef, type RunRef, rootKey } from './root.ts';
 import { RunsState } from './runs-state.ts';
 import { entriesOf } from './table.ts';
 import type { VerifyObjects } from './verify-objects.ts';
 import { packedProblem } from './verify-packs.ts';
 import { eachTable } from './verify-runs.ts';
-import { versionRecordJson } from './version-record.ts';
+import { isSameRecord } from './version-record.ts';
 
 /** A checkpoint whose state has been loaded. */
 export interface LoadedCheckpoint {
@@ -48,8 +48,8 @@ export async function verifyAlone(
     if (manifest === null) return null;
     if (!(await eachTable(objects, 'run', manifest, async () => undefined))) return null;
   }
-  for (const [number] of root.records.entries()) {
-    if (!(await placeRecords(objects, places, root, number))) return null;
+  for (const [number, run] of root.records.entries()) {
+    if (!(await placeRecords(objects, places, run, number))) return null;
   }
   const contents = await contentsOf(objects, loaded, findings);
   if (contents === null) return null;
@@ -64,15 +64,14 @@ export async function verifyAlone(
   return null;
 }
 
-/** Notes for each document the newest record run that has versions of it. */
+/** Notes for each document the newest record run that has versions of it; `number` is this one's. */
 async function placeRecords(
   objects: VerifyObjects,
   places: BasePlaces,
-  root: Root,
+  ref: RunRef,
   number: number,
 ): Promise<boolean> {
-  const ref = root.records[number];
-  const manifest = ref === undefined ? null : await objects.run('records', ref);
+  const manifest = await objects.run('records', ref);
   if (manifest === null) return false;
   return eachTable(objects, 'records', manifest, async (table, findings) => {
     const cursor = entriesOf(table);
@@ -135,10 +134,7 @@ async function retainedVersions(
   const first = base.head(path)?.first ?? 1;
   const versions = (await base.versions(path, options)).filter(({ version }) => version >= first);
   const [newest] = versions;
-  const isSame =
-    newest !== undefined &&
-    JSON.stringify(versionRecordJson(newest)) === JSON.stringify(versionRecordJson(current));
-  if (isSame) return versions;
+  if (newest !== undefined && isSameRecord(newest, current)) return versions;
   throw integrityError(key, `${path}: its newest version record is not its current version`);
 }
 

@@ -100,10 +100,18 @@ export class VerifyObjects {
     return this.#read(historyKey(ref), read);
   }
 
-  /** What is in a pack, every stored version held against its hash; null when it is not right. */
+  /**
+   * What is in a pack, every stored version held against its hash the first time; null when it is
+   * not right.
+   */
   pack(ref: PackRef): Promise<PackDirectory | null> {
     const key = packKey(ref);
     return this.#read(key, async (options) => {
+      if (this.#right.has(key)) {
+        const directory = await this.#reader.packDirectory(ref, options);
+        if (directory === null) throw missing(key);
+        return directory;
+      }
       const bytes = await this.#reader.pack(ref, options);
       if (bytes === null) throw missing(key);
       const { ref: found, directory } = decodePack(ref, bytes);

@@ -14,7 +14,7 @@ import { runKey } from './run-manifest.ts';
 import { entriesOf } from './table.ts';
 import type { EntryCursor } from './table-entry.ts';
 import { eachTable, type RunCheck } from './verify-runs.ts';
-import { versionRecordJson } from './version-record.ts';
+import { isSameRecord } from './version-record.ts';
 
 /** A record run. One `get` for its manifest, each table, and each history block in it. */
 export async function verifyRecordRun(check: RunCheck, ref: RunRef): Promise<void> {
@@ -96,10 +96,6 @@ async function versionsProblem(
   const madeBefore = before === undefined ? undefined : walk.madeAt(before);
   const isMissing = madeBefore !== undefined && madeBefore > ref.after;
   return isMissing ? `version ${from - 1} is missing` : null;
-}
-
-function isSameRecord(one: VersionRecord, other: VersionRecord): boolean {
-  return JSON.stringify(versionRecordJson(one)) === JSON.stringify(versionRecordJson(other));
 }
 
 /** The retained versions of a document at one sequence; what a checkpoint has is read once. */

@@ -12,9 +12,8 @@ import { Findings, fieldsThatDiffer } from './findings.ts';
 import { encodeIndexEntry } from './index-entry.ts';
 import { intervalText } from './interval.ts';
 import type { RunRef } from './root.ts';
-import { type RunKind, type RunManifest, runKey } from './run-manifest.ts';
+import { type RunKind, type RunManifest, runKey, TABLE_KINDS } from './run-manifest.ts';
 import { entriesOf, type OpenedTable } from './table.ts';
-import type { TableKind } from './table-directory.ts';
 import type { EntryCursor } from './table-entry.ts';
 import type { VerifyObjects } from './verify-objects.ts';
 import type { VerifyWalk } from './verify-walk.ts';
@@ -25,8 +24,6 @@ export interface RunCheck {
   /** The state at the end of the run's interval. */
   readonly state: Snapshot;
 }
-
-const TABLE_KINDS: Readonly<Record<RunKind, TableKind>> = { run: 'segment', records: 'records' };
 
 /** A run of documents. One `get` for its manifest and for each table. */
 export async function verifyRun(check: RunCheck, ref: RunRef): Promise<void> {

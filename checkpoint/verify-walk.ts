@@ -86,13 +86,13 @@ export class VerifyWalk {
 
   /**
    * Goes on over a slot.
-   * @param boundaries the sequences in it, its last one too, at which `onBoundary` is called with
+   * @param isBoundary for a sequence in it, its last one too: whether `onBoundary` is called with
    *   the state there; everything else here is as of that sequence too
    * @throws StoreError `INTEGRITY` naming the slot when it does not follow; nothing has changed
    */
   async enter(
     { slot, hash }: Pick<ReadSlot, 'slot' | 'hash'>,
-    boundaries: readonly Sequence[],
+    isBoundary: (at: Sequence) => boolean,
     onBoundary: (at: Sequence, state: Snapshot) => Promise<void>,
   ): Promise<void> {
     const before = this.#snapshot;
@@ -103,7 +103,7 @@ export class VerifyWalk {
       const at = sequence(slot.first + index);
       this.#count(before, seen, entry, at);
       if (at === slot.last) this.#snapshot = withoutSlots(after);
-      if (!boundaries.includes(at)) continue;
+      if (!isBoundary(at)) continue;
       await onBoundary(at, at === slot.last ? this.#snapshot : stateInside(before, slot, at));
     }
   }

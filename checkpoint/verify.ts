@@ -16,6 +16,7 @@ import type { CheckpointLoader } from './load.ts';
 import type { DecodeOldHistory } from './objects.ts';
 import { packedThroughAt } from './packing.ts';
 import { lifeStart, type Root, type RunRef, rootKey } from './root.ts';
+import { type RunKind, runKey, TABLE_KINDS } from './run-manifest.ts';
 import { Unpackable } from './unpackable.ts';
 import { countDerived, type DerivedCounts } from './unused.ts';
 import { type LoadedCheckpoint, verifyAlone } from './verify-alone.ts';
@@ -111,11 +112,8 @@ export class CheckpointVerifier {
    */
   async enter({ slot, hash }: Pick<ReadSlot, 'slot' | 'hash'>): Promise<void> {
     const { walk } = this;
-    const boundaries: Sequence[] = [];
-    for (let at = slot.first; at <= slot.last; at++) {
-      if (this.#runs.has(at)) boundaries.push(at as Sequence);
-    }
-    await walk.enter({ slot, hash }, boundaries, (at, state) => this.#checkRuns(at, state));
+    const isEnd = (at: Sequence): boolean => this.#runs.has(at);
+    await walk.enter({ slot, hash }, isEnd, (at, state) => this.#checkRuns(at, state));
     await this.#packs.pass(slot.inlined);
     for (let at = slot.first as number; at <= slot.last; at++) {
       for (const found of this.#ahead.get(at) ?? []) {
@@ -222,10 +220,12 @@ export class CheckpointVerifier {
     }
   }
 
-  async #readRun(kind: 'run' | 'records', ref: RunRef): Promise<void> {
+  /** Unless a checkpoint that was verified alone has it, too. */
+  async #readRun(kind: RunKind, ref: RunRef): Promise<void> {
+    if (this.objects.named.has(runKey(ref))) return;
     const manifest = await this.objects.run(kind, ref);
     for (const table of manifest?.objects ?? []) {
-      await this.objects.table(kind === 'run' ? 'segment' : 'records', table);
+      await this.objects.table(TABLE_KINDS[kind], table);
     }
   }
 

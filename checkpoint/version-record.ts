@@ -2,7 +2,7 @@
  * Version records between their values and JSON: `[version, stored_hash, body_hash, modified, at]`
  * with `at` = `{seq}` or `{epoch}`, the same in history blocks and record runs.
  */
-import type { Json } from '../bucketstore/base/canonical.ts';
+import { canonicalText, type Json } from '../bucketstore/base/canonical.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';
 import { sequence } from '../bucketstore/base/sequence.ts';
 import { hashProblem, rangeProblem, SECONDS_MAX } from '../bucketstore/log/entry-rules.ts';
@@ -14,6 +14,11 @@ import type { StoredAt, VersionRecord } from '../bucketstore/snapshot/state.ts';
 export function versionRecordJson(record: VersionRecord): Json {
   const { version, storedHash, bodyHash, modified, at } = record;
   return [version, storedHash, bodyHash, modified, storedAtJson(at)];
+}
+
+/** Whether two version records say the same, their places included. */
+export function isSameRecord(one: VersionRecord, other: VersionRecord): boolean {
+  return canonicalText(versionRecordJson(one)) === canonicalText(versionRecordJson(other));
 }
 
 /** The JSON of a place, which segments say too. */

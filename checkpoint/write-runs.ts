@@ -15,10 +15,11 @@ import {
   type RunManifest,
   runKey,
   runManifest,
+  TABLE_KINDS,
 } from './run-manifest.ts';
 import type { RunStep } from './run-steps.ts';
 import type { BuiltTable } from './table-builder.ts';
-import { type TableKind, type TableRef, tableKey } from './table-directory.ts';
+import { type TableRef, tableKey } from './table-directory.ts';
 
 /** An object that a checkpoint names, written or kept, with its length. */
 export interface NamedObject {
@@ -36,8 +37,6 @@ export interface RunWriterParts {
   readonly epoch: number;
   readonly signal?: AbortSignal | undefined;
 }
-
-const TABLE_KINDS: Readonly<Record<RunKind, TableKind>> = { run: 'segment', records: 'records' };
 
 export class RunWriter {
   readonly #parts: RunWriterParts;

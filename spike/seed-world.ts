@@ -24,6 +24,7 @@ import {
   type RunKind,
   runKey,
   runManifest,
+  TABLE_KINDS,
 } from '../checkpoint/run-manifest.ts';
 import { SegmentRun } from '../checkpoint/segment-run.ts';
 import type { BuiltTable } from '../checkpoint/table-builder.ts';
@@ -178,10 +179,7 @@ class SeedWriter {
   async #sendTables(): Promise<void> {
     for (const { kind, table } of this.#ready.splice(0)) {
       this.#tables[kind].push(table.ref);
-      await this.#sending.put(
-        tableKey(kind === 'run' ? 'segment' : 'records', table.ref),
-        table.bytes,
-      );
+      await this.#sending.put(tableKey(TABLE_KINDS[kind], table.ref), table.bytes);
     }
   }
 

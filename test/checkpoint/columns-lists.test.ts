@@ -4,8 +4,10 @@
  * Method: random byte strings, chosen to share beginnings, against JavaScript's own sort by a
  * comparison and its own search; numbers at the ends of every width.
  */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../bucketstore/base/in-turns.ts';
 import {
   bytesOfNumbers,
   numbersOfBytes,
@@ -13,7 +15,7 @@ import {
   varintBytes,
   widthFor,
 } from '../../checkpoint/column-bytes.ts';
-import { atOnce, ByteSink, NumberSink } from '../../checkpoint/column-sinks.ts';
+import { ByteSink, NumberSink } from '../../checkpoint/column-sinks.ts';
 import { PathListBuilder } from '../../checkpoint/path-list.ts';
 import { WordListBuilder } from '../../checkpoint/word-list-builder.ts';
 import { orderWords } from '../../checkpoint/word-order.ts';

@@ -3,9 +3,10 @@
  * others.
  * Method: paths of odd worlds and of large ones, and as many that are none of them.
  */
+
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../bucketstore/base/in-turns.ts';
 import { ancestors } from '../../bucketstore/document/path.ts';
-import { atOnce } from '../../checkpoint/column-sinks.ts';
 import { hashPath, PathFilter, type PathHash } from '../../checkpoint/path-filter.ts';
 import { PathListBuilder } from '../../checkpoint/path-list.ts';
 import { SeededRandom } from '../support/seeded-random.ts';

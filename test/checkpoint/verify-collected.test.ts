@@ -5,8 +5,10 @@
  * records that a barrier did not name, and what they consist of.
  */
 import { afterEach, describe, expect, test } from 'vitest';
+import { decorate } from '../../blob/decorate.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';
 import { slotKey } from '../../bucketstore/log/names.ts';
+import type { DerivedKind } from '../../checkpoint/unused.ts';
 import { forgeStates } from './verify-forge.ts';
 import { VerifyBench } from './verify-world.ts';
 
@@ -139,6 +141,27 @@ describe('a world with a broken slot', () => {
     expect(report.problems.map(({ object }) => object)).toEqual([key]);
     expect(report.sequence).toBe(world.log.state.tip.sequence);
     expect(report.checkpoints).toBe(records.length);
+  });
+
+  test.each<[number, readonly DerivedKind[]]>([
+    [2, ['segment', 'versions', 'pack']],
+    // Here runs of the replay are also those of the checkpoint that it goes on from.
+    [1100, ['pack']],
+  ])('behind %i has objects read whole once', async (from, kinds) => {
+    const key = slotKey(world.log.slots.find((first) => first >= from) ?? sequence(from));
+    await damage(key);
+    const whole: string[] = [];
+    const bucket = decorate(world.bench.bucket, async (_, send) => {
+      const result = await send();
+      const attributes = 'attributes' in result ? result.attributes : undefined;
+      const isWhole = 'bytes' in result && result.bytes.length === attributes?.size;
+      if (isWhole) whole.push(attributes.key);
+      return result;
+    });
+    const { clock, random } = world.bench;
+    expect(await world.named({ components: { clock, random, bucket } })).toEqual([key]);
+    const keys = await world.derived(...kinds);
+    expect(whole.filter((one) => keys.includes(one)).sort()).toEqual([...keys].sort());
   });
 });
 

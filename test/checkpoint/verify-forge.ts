@@ -15,10 +15,11 @@ import {
   type RunKind,
   runKey,
   runManifest,
+  TABLE_KINDS,
 } from '../../checkpoint/run-manifest.ts';
 import { entriesOf, openTable } from '../../checkpoint/table.ts';
 import { type BuiltTable, TableBuilder } from '../../checkpoint/table-builder.ts';
-import { type TableKind, tableKey } from '../../checkpoint/table-directory.ts';
+import { tableKey } from '../../checkpoint/table-directory.ts';
 import type { EntryCursor } from '../../checkpoint/table-entry.ts';
 import type { WorldBench } from '../support/world-bench.ts';
 import type { RootJson } from './verify-world.ts';
@@ -123,8 +124,6 @@ export async function forgeVersions(
   return putRun(bench, 'records', run, builder.finish());
 }
 
-const TABLES: Readonly<Record<RunKind, TableKind>> = { run: 'segment', records: 'records' };
-
 async function eachEntry(
   bench: WorldBench,
   kind: RunKind,
@@ -134,8 +133,8 @@ async function eachEntry(
   const ref = refOf(run);
   const manifest = decodeRunManifest(kind, ref, await bench.bytes(runKey(ref)));
   for (const table of manifest.objects) {
-    const bytes = await bench.bytes(tableKey(TABLES[kind], table));
-    const cursor = entriesOf(openTable(TABLES[kind], table, bytes));
+    const bytes = await bench.bytes(tableKey(TABLE_KINDS[kind], table));
+    const cursor = entriesOf(openTable(TABLE_KINDS[kind], table, bytes));
     while (cursor.advance()) take(cursor);
   }
 }
@@ -146,7 +145,7 @@ async function putRun(
   run: RunJson,
   table: BuiltTable,
 ): Promise<readonly [RunJson, readonly string[]]> {
-  const key = tableKey(TABLES[kind], table.ref);
+  const key = tableKey(TABLE_KINDS[kind], table.ref);
   await bench.put(key, table.bytes);
   const { bytes, ref } = encodeRunManifest(runManifest(kind, refOf(run), [table.ref]), run.epoch);
   await bench.put(runKey(ref), bytes);

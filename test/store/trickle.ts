@@ -11,7 +11,7 @@ import { decodeMarker } from '../../bucketstore/log/marker.ts';
 import { LOG_PREFIX, MARKER_KEY, parseKey, WORLD_PREFIX } from '../../bucketstore/log/names.ts';
 import { ObjectReader } from '../../checkpoint/objects.ts';
 import { lifeStart, rootKey } from '../../checkpoint/root.ts';
-import { runKey } from '../../checkpoint/run-manifest.ts';
+import { runKey, TABLE_KINDS } from '../../checkpoint/run-manifest.ts';
 import { tableKey } from '../../checkpoint/table-directory.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { WorldBench } from '../support/world-bench.ts';
@@ -82,7 +82,7 @@ async function tidy(bench: WorldBench): Promise<number> {
       kept.add(runKey(ref));
       const manifest = await reader.run(kind, ref);
       for (const table of manifest.objects) {
-        kept.add(tableKey(kind === 'run' ? 'segment' : 'records', table));
+        kept.add(tableKey(TABLE_KINDS[kind], table));
       }
     }
   }

@@ -40,6 +40,7 @@ import {
   type RunKind,
   runKey,
   runManifest,
+  TABLE_KINDS,
 } from '../../checkpoint/run-manifest.ts';
 import type { BuiltTable } from '../../checkpoint/table-builder.ts';
 import { tableKey } from '../../checkpoint/table-directory.ts';
@@ -267,7 +268,7 @@ class Writer {
   ): Promise<RunRef> {
     const refs = tables.map(({ ref }) => ref);
     for (const { ref, bytes } of tables) {
-      await this.#put(tableKey(kind === 'run' ? 'segment' : 'records', ref), bytes);
+      await this.#put(tableKey(TABLE_KINDS[kind], ref), bytes);
     }
     const { bytes, ref } = encodeRunManifest(runManifest(kind, interval, refs), this.#epoch);
     await this.#put(runKey(ref), bytes);
