@@ -12,8 +12,8 @@
  * thrown, in the order of the reading; with a `report` it is told instead and left out, and the
  * reading goes on with what there is.
  *
- * Whether one document lies below another, and how many there are, is known at the end of the shards
- * only: whoever needs a sound world reads that far.
+ * Whether one document lies below another, and how many there are, is known at the end of the
+ * shards only: whoever needs a sound world reads that far.
  *
  * MEMORY. The paths of all documents (`schema1-topology.ts`), a few shards, and 32 documents, each
  * with about 200 bytes for a version. `Schema1Reader` bounds the bytes under way; a world of more

@@ -1,7 +1,7 @@
 /**
  * The version records of a history block of schema 1, as record runs of the new format refer to it:
- * the versions keep their block, and their stored versions stay blobs of epoch 0. Times before 1970,
- * which the new format cannot hold, are read as its first second.
+ * the versions keep their block, and their stored versions stay blobs of epoch 0. Times before
+ * 1970, which the new format cannot hold, are read as its first second.
  */
 import { sha256Hex } from '../bucketstore/base/digest.ts';
 import { integrityError } from '../bucketstore/base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Goal: no object is read further than its kind can be long, and what is large is read in parts, one
- * at a time. Method: objects of every size in a bucket in memory that tells of each request.
+ * Goal: no object is read further than its kind can be long, and what is large is read in parts,
+ * one at a time. Method: objects of every size in a bucket in memory that tells of each request.
  */
 import { describe, expect, test } from 'vitest';
 import type { BlobStore, GetOptions, GetResult } from '../../blob/index.ts';
