@@ -17,7 +17,7 @@ import { checkpointKey, LOG_PREFIX } from '../bucketstore/log/names.ts';
 import type { CheckpointRecord, Swept } from '../bucketstore/log/records.ts';
 import { counts } from '../bucketstore/snapshot/checkpoint-state.ts';
 import type { Snapshot } from '../bucketstore/snapshot/snapshot.ts';
-import type { ControlState, Tip } from '../bucketstore/snapshot/state.ts';
+import type { Tip } from '../bucketstore/snapshot/state.ts';
 import { readStep, STEP_BOUNDS, type StepBounds } from './backlog.ts';
 import type { CheckpointLoader } from './load.ts';
 import type { RunMerger } from './merger.ts';
@@ -154,7 +154,7 @@ export class Compactor {
       try {
         const slots = await this.#step(below, target, { epoch, taken }, options);
         if (slots.length === 0) return { newest: place, written };
-        record = await this.#tryWrite(below, slots, control, options);
+        record = await this.#tryWrite(below, slots, epoch, options);
       } catch (error) {
         if (!isIntegrity(error)) throw error;
         // What was to be read may have been collected meanwhile.
@@ -223,11 +223,11 @@ export class Compactor {
   async #tryWrite(
     below: CheckpointBelow,
     slots: readonly ReadSlot[],
-    control: Pick<ControlState, 'epoch' | 'floor'>,
+    epoch: number,
     options: CallOptions,
   ): Promise<CheckpointRecord | null> {
     try {
-      return await this.#write(below, slots, control, options);
+      return await this.#write(below, slots, epoch, options);
     } catch (err) {
       // A damaged slot is damage to the log, whatever is built on.
       const object = isStoreError(err) && err.code === 'INTEGRITY' ? err.details.object : undefined;
@@ -241,7 +241,7 @@ export class Compactor {
   async #write(
     below: CheckpointBelow,
     slots: readonly ReadSlot[],
-    { epoch, floor }: Pick<ControlState, 'epoch' | 'floor'>,
+    epoch: number,
     { signal }: CallOptions,
   ): Promise<CheckpointRecord> {
     const { clock, life, log, logger, merger } = this.#parts;
@@ -251,9 +251,10 @@ export class Compactor {
     return writeCheckpoint(parts, {
       ...{ below, slots, epoch, signal },
       readUnit: (unit) => readUnitSlots(log, tip, unit, { signal }),
-      onStopped: (unit, err) => {
+      onStopped: async (unit, err) => {
         // Below the floor slots may be gone: then others know more than the checkpoint below.
-        if (unit.after + 1 < floor.at) throw err;
+        const { control: now } = await this.#parts.atTip({ signal });
+        if (unit.after + 1 < now.floor.at) throw err;
         const { object } = isStoreError(err) ? err.details : {};
         logger.warn(
           { object, err, packedThrough: unit.after },

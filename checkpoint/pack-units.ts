@@ -22,7 +22,7 @@ export interface UnitPackerParts {
   /** The slots at or before the checkpoint below that hold something of a unit, ascending. */
   readonly readUnit: (unit: Interval) => Promise<readonly ReadSlot[]>;
   /** Told what ended the packing before a unit. @throws whatever is to end the step */
-  readonly onStopped: (unit: Interval, error: unknown) => void;
+  readonly onStopped: (unit: Interval, error: unknown) => Promise<void>;
 }
 
 export interface PackedUnits {
@@ -54,7 +54,7 @@ export async function packUnits(
       packs.push(...packed);
     } catch (error) {
       if (!isDamagedSlot(error)) throw error;
-      onStopped(unit, error);
+      await onStopped(unit, error);
       break;
     }
     packedThrough = unit.through;

@@ -57,7 +57,7 @@ class Bench {
     const slots = log.slots.filter(({ slot }) => slot.first > at && slot.last <= through);
     const readUnit = async () =>
       log.slots.filter(({ slot }) => slot.last > packed && slot.last <= at);
-    const onStopped = (_: unknown, error: unknown) => {
+    const onStopped = async (_: unknown, error: unknown): Promise<void> => {
       throw error;
     };
     const { epoch } = log.state.control;
