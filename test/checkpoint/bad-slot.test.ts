@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { type Logger, silentLogger } from '../../bucketstore/base/diagnostics.ts';
 import { type Sequence, sequence } from '../../bucketstore/base/sequence.ts';
 import { LOG_PREFIX, slotKey } from '../../bucketstore/log/names.ts';
+import { uuidOf } from '../log/values.ts';
 import { unavailable, withFaults } from '../support/faulty-bucket.ts';
 import { withGates } from '../support/gated-bucket.ts';
 import { failureOf } from '../support/outcome.ts';
@@ -162,4 +163,23 @@ test('a slot that is not answered for ends the step, and is packed when it is', 
   expect(await world.records()).toHaveLength(1);
   expect(await compact()).toBe(1);
   expect(await packedThrough()).toBe(2 * UNIT);
+});
+
+test('slots that a floor has freed are no reason to pack less', async () => {
+  const world = new VerifyBench(7, { paths: 150, batch: 90, hot: 10 });
+  await world.checkpoints([2500, 3300]);
+  const [, newest = ''] = await world.records();
+  // As the newest checkpoint allows it, which turns out to be damaged.
+  const floor = { kind: 'floor', op: uuidOf(1), at: sequence(2400), mutation: sequence(2399) };
+  await world.log.control(floor as Parameters<typeof world.log.control>[0]);
+  for (const { first, last } of await world.bench.slots()) {
+    if (last < 2400) await world.bench.bucket.delete(slotKey(first));
+  }
+  const key = await world.forgeRoot(newest, await world.root(newest));
+  await world.bench.bucket.delete(key);
+  await world.log.writeTo(3400);
+  const store = await world.bench.open({ create: false });
+  const error = await failureOf(world.bench.run(store.compact()));
+  expect(error).toMatchObject({ code: 'INTEGRITY' });
+  expect(await world.records()).toHaveLength(2);
 });
