@@ -7,21 +7,18 @@
 import { describe, expect, test } from 'vitest';
 import { InTurnsMerger } from '../../checkpoint/in-turns-merger.ts';
 import {
-  Collected,
-  MERGE_CUT,
+  type Collected,
+  collect,
   MERGE_EPOCH,
   type MergeBench,
   mergeBench,
-  sourcesOf,
 } from '../support/merge-bench.ts';
 
-async function merged({ runs }: MergeBench): Promise<{ sink: Collected; reads: string[] }> {
-  const reads: string[] = [];
-  const sources = sourcesOf(runs, (run, table) => reads.push(`${run} ${table}`));
-  const sink = new Collected(runs);
-  const options = { epoch: MERGE_EPOCH, sizes: MERGE_CUT };
-  await new InTurnsMerger(async () => undefined).merge('segment', sources, sink, options);
-  return { sink, reads };
+function merged(
+  bench: MergeBench,
+  epoch: number = MERGE_EPOCH,
+): Promise<{ readonly sink: Collected; readonly reads: readonly string[] }> {
+  return collect(new InTurnsMerger(async () => undefined), bench, epoch);
 }
 
 const SIZES = [
@@ -60,11 +57,8 @@ test('a change of one document leaves most of a large run as it is', async () =>
 });
 
 test('a table that is named again keeps the epoch that it was written in', async () => {
-  const { runs } = await mergeBench(9, { documents: 1500, changed: 1, runs: 1 });
-  const sink = new Collected(runs);
-  const options = { epoch: MERGE_EPOCH + 1, sizes: MERGE_CUT };
-  const sources = sourcesOf(runs, () => undefined);
-  await new InTurnsMerger(async () => undefined).merge('segment', sources, sink, options);
+  const bench = await mergeBench(9, { documents: 1500, changed: 1, runs: 1 });
+  const { sink } = await merged(bench, MERGE_EPOCH + 1);
   const epochs = sink.refs.map(({ epoch }) => epoch);
   expect(new Set(epochs)).toEqual(new Set([MERGE_EPOCH, MERGE_EPOCH + 1]));
   expect(epochs.filter((epoch) => epoch === MERGE_EPOCH)).toHaveLength(sink.keptTables.length);

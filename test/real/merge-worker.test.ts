@@ -12,6 +12,7 @@ import { tableKey } from '../../checkpoint/table-directory.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import {
   Collected,
+  collect,
   MERGE_CUT,
   MERGE_EPOCH,
   type MergeBench,
@@ -41,20 +42,6 @@ afterEach(async () => {
   for (const merger of open.splice(0)) await merger.close();
 });
 
-async function collect(
-  merger: Pick<WorkerMerger, 'merge'>,
-  { runs }: MergeBench,
-): Promise<Collected> {
-  const sink = new Collected(runs);
-  await merger.merge(
-    'segment',
-    sourcesOf(runs, () => undefined),
-    sink,
-    OPTIONS,
-  );
-  return sink;
-}
-
 /** One bit of a table of the oldest run is another. */
 function damaged({ runs, expected }: MergeBench): { bench: MergeBench; key: string } {
   const [first = [], ...newer] = runs;
@@ -72,8 +59,8 @@ describe('`WorkerMerger`', () => {
     const merger = threaded();
     for (const seed of [1, 2, 3]) {
       const bench = await mergeBench(seed, SIZE);
-      const alone = await collect(new InTurnsMerger(async () => undefined), bench);
-      const made = await collect(merger, bench);
+      const { sink: alone } = await collect(new InTurnsMerger(async () => undefined), bench);
+      const { sink: made } = await collect(merger, bench);
       expect(merger.hasThread).toBe(true);
       expect(made.refs).toEqual(alone.refs);
       expect(made.keptTables).toEqual(alone.keptTables);
@@ -99,7 +86,7 @@ describe('`WorkerMerger`', () => {
   test('begins no thread for little', async () => {
     const merger = threaded(1_000_000_000);
     const bench = await mergeBench(4, SIZE);
-    const { refs } = await collect(merger, bench);
+    const { refs } = (await collect(merger, bench)).sink;
     expect(refs).toEqual(bench.expected.map(({ ref }) => ref));
     expect(merger.hasThread).toBe(false);
   });
@@ -110,7 +97,7 @@ describe('`WorkerMerger`', () => {
     const { bench, key } = damaged(whole);
     const failure = await failureOf(collect(merger, bench));
     expect(failure).toMatchObject({ code: 'INTEGRITY', details: { object: key } });
-    const { refs } = await collect(merger, whole);
+    const { refs } = (await collect(merger, whole)).sink;
     expect(refs).toEqual(whole.expected.map(({ ref }) => ref));
   });
 

@@ -114,8 +114,10 @@ describe('a root that says something wrong is told', () => {
   const packs = (root: Loose): Items => root['packs'] as Items;
   const runs = (root: Loose): Items => root['runs'] as Items;
   const swapped = (items: Items): Items => {
-    const [first, second] = items.slice(-2);
-    return items.with(-1, { ...items.at(-1), hash: first?.['hash'] ?? second?.['hash'] });
+    const [other, last] = items.slice(-2);
+    if (other === undefined || last === undefined) throw new Error('a root of one run');
+    expect(other['hash']).not.toBe(last['hash']);
+    return items.with(-1, { ...last, hash: other['hash'] });
   };
   test.each<[string, (root: Loose) => Loose]>([
     ['a unit more than is packed', () => ({ packed_through: 56 })],

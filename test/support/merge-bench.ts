@@ -8,7 +8,7 @@ import type { DocumentState } from '../../bucketstore/snapshot/state.ts';
 import { segmentsOf } from '../../checkpoint/changed-runs.ts';
 import type { CutSizes } from '../../checkpoint/cut.ts';
 import type { EncodedHistory } from '../../checkpoint/history.ts';
-import type { RunSink, RunSource } from '../../checkpoint/merger.ts';
+import type { RunMerger, RunSink, RunSource } from '../../checkpoint/merger.ts';
 import type { BuiltTable } from '../../checkpoint/table-builder.ts';
 import type { TableRef } from '../../checkpoint/table-directory.ts';
 import { someDocuments, stateAt } from '../checkpoint/column-worlds.ts';
@@ -96,4 +96,17 @@ export class Collected implements RunSink {
   async closed(block: EncodedHistory): Promise<void> {
     this.blocks.push(block);
   }
+}
+
+/** What a merger makes of runs, and which tables it reads. */
+export async function collect(
+  merger: Pick<RunMerger, 'merge'>,
+  { runs }: MergeBench,
+  epoch: number = MERGE_EPOCH,
+): Promise<{ readonly sink: Collected; readonly reads: readonly string[] }> {
+  const reads: string[] = [];
+  const sources = sourcesOf(runs, (run, table) => reads.push(`${run} ${table}`));
+  const sink = new Collected(runs);
+  await merger.merge('segment', sources, sink, { epoch, sizes: MERGE_CUT });
+  return { sink, reads };
 }
