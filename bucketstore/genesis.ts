@@ -5,7 +5,7 @@ import { sha256Hex } from './base/digest.ts';
 import { integrityError, StoreError } from './base/errors.ts';
 import type { Random } from './base/random.ts';
 import { bucketFailure } from './log/failure.ts';
-import { unsupportedFormat } from './log/format.ts';
+import { SCHEMA_1_ADVICE, unsupportedFormat } from './log/format.ts';
 import { encodeMarker, genesisMarker, recogniseHead } from './log/marker.ts';
 import {
   CHECKPOINTS_PREFIX,
@@ -56,7 +56,7 @@ function markerOf(bytes: Uint8Array, location: string): ReadMarker {
       throw new StoreError(
         'UNSUPPORTED_FORMAT',
         `${location} holds world ${head.worldId ?? 'unknown'} in the old format, schema 1: ` +
-          'bucketstore stat and verify look at it, bucketstore migrate moves it to schema 2',
+          SCHEMA_1_ADVICE,
         { details: { object: MARKER_KEY, schema: 1 } },
       );
     case 'newer':

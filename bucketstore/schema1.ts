@@ -30,9 +30,8 @@ export interface StatSchema1Options extends Opening, Schema1StatOptions {}
  * beside old servers that go on writing: it is of the state that was current when it began.
  * Requests and memory as `verifySchema1Bucket` says.
  * @throws StoreError `NOT_FOUND` when no world is there; `UNSUPPORTED_FORMAT` when it is of another
- *   schema (`details.schema`: 2 is for `verifyWorld`); `LOCATION`, `UNAVAILABLE`. What is wrong
- *   with
- *   the world itself is not thrown
+ *   schema (`details.schema`: 2 is for `verifyWorld`); `LOCATION`, also for another world than
+ *   `worldId`; `UNAVAILABLE`. What is wrong with the world itself is not thrown
  */
 export async function verifySchema1(
   location: string,

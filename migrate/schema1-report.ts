@@ -20,7 +20,7 @@ export interface Schema1Counts {
 /** What is told of a world of schema 1 whether or not it is verified. */
 export interface Schema1Facts {
   readonly schema: 1;
-  /** Null when the head is not readable, as are `sequence` and `objects`. */
+  /** Null when the head is not readable, as are `sequence`, `objects` and `cost`. */
   readonly worldId: string | null;
   /** The head's when it was read. */
   readonly sequence: number | null;
@@ -29,7 +29,7 @@ export interface Schema1Facts {
   /** What lies in the bucket. */
   readonly objects: Schema1Objects | null;
   /** What moving it takes. */
-  readonly cost: Schema1Cost;
+  readonly cost: Schema1Cost | null;
   /** The first thousand; empty when all is well. */
   readonly problems: readonly Problem[];
   readonly problemCount: number;

@@ -1,33 +1,34 @@
 /** What a world of schema 1 is, without reading every document. */
 import type { BlobStore } from '../blob/blob.ts';
 import { Problems } from '../bucketstore/log/problems.ts';
+import { checkLogBeside, hasLogBeside, readHeadAfter, tryHead } from './schema1-beside.ts';
 import { baseEntryBytes, schema1Cost } from './schema1-cost.ts';
 import { Schema1Graph } from './schema1-graph.ts';
-import { HEAD_KEY } from './schema1-keys.ts';
 import { listSchema1, type Schema1Listing } from './schema1-listing.ts';
-import { readSchema1Head } from './schema1-reader.ts';
-import type { Schema1Head } from './schema1-records.ts';
 import { objectsOf, type Schema1Counts, type Schema1Facts } from './schema1-report.ts';
 
 export interface Schema1StatOptions {
   readonly signal?: AbortSignal | undefined;
+  /** The world that must be there. Default any. */
+  readonly worldId?: string | undefined;
   /** Told now and then how far it is. */
   readonly onProgress?: ((done: Pick<Schema1Counts, 'documents' | 'listed'>) => void) | undefined;
 }
 
 /**
  * Reads the head, the root and the shards of a world of schema 1, all of them checked, and lists
- * what lies in the bucket: 258 `get`s, and one list for a thousand objects. Versions and history
+ * what lies in the bucket: 258 `get`s, and one list for a thousand objects; where a log of schema 2
+ * lies beside, two `get`s more, for its last slot and the head once more. Versions and history
  * blocks are counted as they were listed, so their number is at most that: what nothing refers to
  * is among them.
- * @throws StoreError as `readSchema1Head`, damage apart
+ * @throws StoreError `LOCATION` for another world than `worldId`; as `readSchema1Head`, damage apart
  */
 export async function statSchema1Bucket(
   bucket: BlobStore,
-  { signal, onProgress }: Schema1StatOptions = {},
+  { signal, worldId, onProgress }: Schema1StatOptions = {},
 ): Promise<Schema1Facts> {
   const problems = new Problems();
-  const head = await tryHead(bucket, signal, problems);
+  const head = await tryHead({ bucket, signal, problems }, worldId);
   const sums = { documents: 0, archived: 0, entryBytes: 0, pathBytes: 0 };
   let listing: Schema1Listing | null = null;
   if (head !== null) {
@@ -44,16 +45,22 @@ export async function statSchema1Bucket(
     }
     const onPage = (listed: number): void => onProgress?.({ documents: sums.documents, listed });
     listing = await listSchema1(bucket, { signal, onPage });
+    if (hasLogBeside(listing)) {
+      const parts = { bucket, signal, problems };
+      await checkLogBeside(head, listing, await readHeadAfter(head, parts), parts);
+    }
   }
   const { documents, archived, entryBytes, pathBytes } = sums;
-  const cost = schema1Cost({
-    documents,
-    entryBytes,
-    pathBytes,
-    versions: listing?.kinds.blob.objects ?? 0,
-    blocks: listing?.kinds.history.objects ?? 0,
-    objects: listing?.objects ?? 0,
-  });
+  const cost =
+    listing &&
+    schema1Cost({
+      documents,
+      entryBytes,
+      pathBytes,
+      versions: listing.kinds.blob.objects,
+      blocks: listing.kinds.history.objects,
+      objects: listing.objects,
+    });
   return {
     schema: 1,
     worldId: head?.worldId ?? null,
@@ -65,17 +72,4 @@ export async function statSchema1Bucket(
     problems: problems.named,
     problemCount: problems.count,
   };
-}
-
-async function tryHead(
-  bucket: BlobStore,
-  signal: AbortSignal | undefined,
-  problems: Problems,
-): Promise<Schema1Head | null> {
-  try {
-    return (await readSchema1Head(bucket, { signal })).head;
-  } catch (error) {
-    problems.noteIntegrity(error, HEAD_KEY);
-    return null;
-  }
 }

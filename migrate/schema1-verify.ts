@@ -4,17 +4,18 @@
  */
 import type { BlobStore } from '../blob/blob.ts';
 import { onAbort } from '../bucketstore/base/abortable.ts';
-import { isStoreError } from '../bucketstore/base/errors.ts';
 import { STORED_BYTES_MAX } from '../bucketstore/document/stored.ts';
 import { Problems } from '../bucketstore/log/problems.ts';
+import { type BesideParts, checkLogBeside, readHeadAfter, tryHead } from './schema1-beside.ts';
 import { baseEntryBytes, schema1Cost } from './schema1-cost.ts';
 import { type Schema1Document, Schema1Graph } from './schema1-graph.ts';
 import { Schema1Inventory } from './schema1-inventory.ts';
-import { HEAD_KEY, schema1BlobKey } from './schema1-keys.ts';
+import { schema1BlobKey } from './schema1-keys.ts';
 import { listSchema1, type Schema1Listing } from './schema1-listing.ts';
-import { checkLogBeside, readTold } from './schema1-past.ts';
-import { readSchema1Head, type Schema1ReadOptions } from './schema1-reader.ts';
-import type { Schema1Entry, Schema1Head } from './schema1-records.ts';
+import { readTold } from './schema1-past.ts';
+import { Schema1Present } from './schema1-present.ts';
+import type { Schema1ReadOptions } from './schema1-reader.ts';
+import type { Schema1Head } from './schema1-records.ts';
 import {
   objectsOf,
   type Schema1Counts,
@@ -22,10 +23,11 @@ import {
   type Schema1Told,
 } from './schema1-report.ts';
 import { readSchema1Stored } from './schema1-stored.ts';
-import { headReceiptsProblem } from './schema1-told.ts';
 
 export interface Schema1VerifyOptions {
   readonly signal?: AbortSignal | undefined;
+  /** The world that must be there. Default any. */
+  readonly worldId?: string | undefined;
   /** Read blobs too, instead of looking for them in the listing. Default false. */
   readonly deep?: boolean | undefined;
   /** Told now and then how far it is. */
@@ -39,15 +41,16 @@ const PROGRESS_EACH = 64;
  * Reads a world of schema 1 whole and says what is wrong with it. One `get` for the head, the root,
  * each of 256 shards, each document's manifest and each of its history blocks, and each change
  * block; one list for a thousand objects, which also shows whether the blobs are there; when `deep`
- * one `get` for each retained version instead. The head is read once more at the end.
+ * one `get` for each retained version instead. The head is read once more at the end, and the last
+ * slot of a log where one lies beside.
  *
  * It is of the state that the head named when it was read. Old servers that go on writing do no
  * harm; what they have made since is told as unreachable.
  *
- * Memory: 60 bytes for an object in the bucket, 20 more for a version, and what `Schema1Graph`
- * holds.
- * @throws StoreError as `readSchema1Head`, damage apart: what is wrong with the world itself is
- *   not thrown
+ * Memory: 60 bytes for an object in the bucket, 50 more for a version, 200 for a document, as much
+ * for the newest receipt of each that change blocks tell of, and what `Schema1Graph` holds.
+ * @throws StoreError `LOCATION` for another world than `worldId`; as `readSchema1Head`, damage apart:
+ *   what is wrong with the world itself is not thrown
  */
 export async function verifySchema1Bucket(
   bucket: BlobStore,
@@ -62,6 +65,7 @@ class Verifier {
   readonly #bucket: BlobStore;
   readonly #options: Schema1VerifyOptions;
   readonly #inventory = new Schema1Inventory();
+  readonly #present = new Schema1Present();
   readonly #problems = new Problems();
   readonly #counts = { documents: 0, blocks: 0, versions: 0, blobs: 0, listed: 0 };
   readonly #bytes = { entryBytes: 0, pathBytes: 0 };
@@ -79,7 +83,7 @@ class Verifier {
   }
 
   async run(): Promise<void> {
-    const head = await this.#readHead();
+    const head = await tryHead(this.#beside, this.#options.worldId);
     if (head === null) return;
     this.#head = head;
     // What the head leads to was there before the head was, so a listing that begins now has it.
@@ -88,7 +92,6 @@ class Verifier {
       (signal) => this.#list(signal),
     ]);
     if (this.#options.deep !== true) this.#noteOddBlobs();
-    this.#headAfter = await this.#readHeadAfter(head);
     await this.#readPast(head);
   }
 
@@ -107,28 +110,18 @@ class Verifier {
       told: this.#told,
       headAfter: this.#headAfter,
       objects: listing && objectsOf(listing, this.#inventory),
-      cost: schema1Cost(size),
+      cost: this.#head && schema1Cost(size),
       problems: this.#problems.named,
       problemCount: this.#problems.count,
     };
   }
 
-  async #readHead(): Promise<Schema1Head | null> {
-    try {
-      return (await readSchema1Head(this.#bucket, this.#options)).head;
-    } catch (error) {
-      this.#problems.noteIntegrity(error, HEAD_KEY);
-      return null;
-    }
+  get #beside(): BesideParts {
+    return { bucket: this.#bucket, signal: this.#options.signal, problems: this.#problems };
   }
 
-  /** Counts documents on their way, and holds the head's receipts against them in the end. */
-  async *#documents(
-    head: Schema1Head,
-    documents: AsyncIterable<Schema1Document>,
-  ): AsyncGenerator<Schema1Document> {
-    const told = new Map<string, Schema1Entry | undefined>();
-    for (const { change } of head.receipts) if (change !== null) told.set(change.path, undefined);
+  /** Counts documents on their way. */
+  async *#documents(documents: AsyncIterable<Schema1Document>): AsyncGenerator<Schema1Document> {
     for await (const document of documents) {
       const { entry, manifest, versions } = document;
       this.#counts.documents++;
@@ -138,11 +131,9 @@ class Verifier {
       this.#bytes.entryBytes += baseEntryBytes(entry);
       this.#bytes.pathBytes += Buffer.byteLength(entry.path);
       this.#inventory.reachBlobs(entry.path, versions);
-      if (told.has(entry.path)) told.set(entry.path, entry);
+      this.#present.take(entry, versions);
       yield document;
     }
-    const problem = headReceiptsProblem(head, (path) => told.get(path));
-    if (problem !== null) this.#problems.note(HEAD_KEY, problem);
   }
 
   async #read(head: Schema1Head, signal: AbortSignal): Promise<void> {
@@ -153,7 +144,7 @@ class Verifier {
     };
     const graph = new Schema1Graph(this.#bucket, head, options);
     this.#graph = graph;
-    const documents = this.#documents(head, graph.documents());
+    const documents = this.#documents(graph.documents());
     const { deep = false } = this.#options;
     const steps = deep ? readSchema1Stored(this.#bucket, documents, options) : documents;
     for await (const _ of steps) {
@@ -186,39 +177,17 @@ class Verifier {
   }
 
   async #readPast(head: Schema1Head): Promise<void> {
+    const parts = this.#beside;
+    const headAfter = await readHeadAfter(head, parts);
+    this.#headAfter = headAfter;
     const graph = this.#graph;
     const listing = this.#listing;
     if (graph === null || listing === null) return;
-    const parts = {
-      bucket: this.#bucket,
-      signal: this.#options.signal,
-      problems: this.#problems,
-      listing,
-      versionOf: graph.isWhole ? (path: string) => graph.topology.versionOf(path) : null,
-      headAfter: this.#headAfter,
-    };
-    await checkLogBeside(head, parts);
-    this.#told = await readTold(head, parts);
-  }
-
-  async #readHeadAfter(before: Schema1Head): Promise<Schema1Report['headAfter']> {
-    try {
-      const { head } = await readSchema1Head(this.#bucket, this.#options);
-      const { worldId, sequence } = head;
-      if (worldId !== before.worldId) this.#problems.note(HEAD_KEY, `now of world ${worldId}`);
-      if (sequence < before.sequence) {
-        this.#problems.note(HEAD_KEY, `went back from ${before.sequence} to ${sequence}`);
-      }
-      return sequence;
-    } catch (error) {
-      if (isStoreError(error) && error.code === 'UNSUPPORTED_FORMAT') return 'migrated';
-      if (isStoreError(error) && error.code === 'NOT_FOUND') {
-        this.#problems.note(HEAD_KEY, 'was there, and is gone');
-      } else {
-        this.#problems.noteIntegrity(error, HEAD_KEY);
-      }
-      return null;
-    }
+    await checkLogBeside(head, listing, headAfter, parts);
+    const present = this.#present;
+    const isThere = (path: string): boolean => graph.topology.versionOf(path) !== undefined;
+    const known = { present, isThere: graph.isWhole ? isThere : null };
+    this.#told = await readTold(head, { ...parts, ...known, listing, headAfter });
   }
 }
 

@@ -1,10 +1,9 @@
 /** `bucketstore init`: makes a world at an empty location. */
-import { StoreError } from '../base/errors.ts';
-import { isUuid } from '../base/uuid.ts';
-import { type Command, type CommandContext, textFlag } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { genesisFailure } from './failure.ts';
 import { observeGenesis } from './genesis-observer.ts';
 import { withWorld, worldArguments } from './world.ts';
+import { worldIdFlag } from './world-id.ts';
 
 export const init: Command = {
   name: 'init',
@@ -24,10 +23,7 @@ export const init: Command = {
 
 async function runInit(context: CommandContext): Promise<number> {
   const { location } = worldArguments(context);
-  const worldId = textFlag(context, 'world-id');
-  if (worldId !== undefined && !isUuid(worldId)) {
-    throw new StoreError('USAGE', `--world-id is a lower-case UUID, got "${worldId}"`);
-  }
+  const worldId = worldIdFlag(context);
   const genesis = observeGenesis();
   const stat = await withWorld(context, location, (world) => world.stat(), {
     create: true,

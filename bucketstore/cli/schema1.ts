@@ -1,6 +1,7 @@
 /** What the commands say of a world of schema 1, the old format. */
 import type { Location } from '../../blob/index.ts';
 import { ERROR_CODES, isStoreError, StoreError } from '../base/errors.ts';
+import { SCHEMA_1_ADVICE } from '../log/format.ts';
 import {
   LATENCIES_LOCAL,
   LATENCIES_NEAR,
@@ -18,6 +19,7 @@ import {
 import { byteText } from './byte-text.ts';
 import { type CommandContext, isSet } from './command.ts';
 import { readLocation } from './location.ts';
+import { worldIdFlag } from './world-id.ts';
 
 /** Whether a failure says that a location holds a world of schema 1. */
 export function isSchema1(error: unknown): boolean {
@@ -30,6 +32,7 @@ export async function verifyOld(context: CommandContext, location: string): Prom
   const report = await verifySchema1(location, {
     components,
     signal,
+    worldId: worldIdFlag(context),
     deep: isSet(context, 'deep'),
     onProgress: (counts) => output.progress(countsLine(counts)),
   });
@@ -50,6 +53,7 @@ export async function statOld(context: CommandContext, location: string): Promis
   const facts = await statSchema1(location, {
     components,
     signal,
+    worldId: worldIdFlag(context),
     onProgress: ({ documents, listed }) => {
       output.progress(`${documents} documents, ${listed} objects listed`);
     },
@@ -62,7 +66,7 @@ export function refuseDocument(location: string): StoreError {
   return new StoreError(
     'UNSUPPORTED_FORMAT',
     `${location} holds a world in the old format, schema 1, whose documents are not shown one by ` +
-      'one: bucketstore stat without a path tells of the world, bucketstore migrate moves it',
+      `one: ${SCHEMA_1_ADVICE}`,
     { details: { schema: 1 } },
   );
 }
@@ -73,13 +77,14 @@ function tell(
   facts: Schema1Facts,
   lines: readonly string[],
 ): number {
+  const { cost } = facts;
   const latencies = latenciesOf(readLocation(location));
-  const ms = migrationMs(facts.cost, latencies);
-  output.result({ location, ...facts, estimate: { ms, latencies } }, [
+  const estimate = cost && { ms: migrationMs(cost, latencies), latencies };
+  output.result({ location, ...facts, estimate }, [
     `world ${facts.worldId ?? 'unknown'} in the old format (schema 1), sequence ` +
       `${facts.sequence ?? 'unknown'}, ${facts.documents} documents (${facts.archived} archived)`,
     ...objectLines(facts.objects),
-    ...costLines(facts.cost, ms, latencies),
+    ...(cost === null ? [] : costLines(cost, latencies)),
     ...lines,
   ]);
   return facts.problemCount === 0 ? 0 : ERROR_CODES.INTEGRITY.exit;
@@ -127,17 +132,15 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: 'unknown objects',
 };
 
-function costLines(
-  { objects, bytes, segments, recordTables, blocks, requests }: Schema1Cost,
-  ms: number,
-  { getMs, createMs, readsAtOnce }: Latencies,
-): readonly string[] {
+function costLines(cost: Schema1Cost, latencies: Latencies): readonly string[] {
+  const { getMs, createMs, readsAtOnce } = latencies;
+  const { objects, bytes, segments, recordTables, blocks, requests } = cost;
   const lists = `${requests.list} lists`;
   return [
-    `migrate would read ${requests.get} objects (${lists}) and write ${objects}, about ` +
+    `moving it would read ${requests.get} objects (${lists}) and write ${objects}, about ` +
       `${byteText(bytes)}: ${segments} segments, ${recordTables} tables of versions; ` +
       `${blocks} history blocks and all blobs stay where they are`,
-    `  about ${duration(ms)}, at ${getMs} ms a read, ${readsAtOnce} at once, ` +
+    `  about ${duration(migrationMs(cost, latencies))}, at ${getMs} ms a read, ${readsAtOnce} at once, ` +
       `${createMs} ms a write`,
   ];
 }

@@ -6,12 +6,13 @@ import type { Command, CommandContext } from './command.ts';
 import { readLocation } from './location.ts';
 import { isSchema1, refuseDocument, statOld } from './schema1.ts';
 import { infoLines, withWorld, worldArguments } from './world.ts';
+import { assertWorldId, WORLD_ID_FLAG } from './world-id.ts';
 
 export const stat: Command = {
   name: 'stat',
   summary: 'Show what a world is now, or a document without its body.',
-  usage: 'LOCATION [PATH]',
-  flags: {},
+  usage: 'LOCATION [PATH] [--world-id UUID]',
+  flags: { 'world-id': WORLD_ID_FLAG },
   notes: [
     'Of a world: its newest checkpoint run by run, what lies behind it in the log, what is derived',
     'in the bucket for each byte that is needed (amplification), and what it holds in memory.',
@@ -25,6 +26,7 @@ async function runStat(context: CommandContext): Promise<number> {
   const { location, rest } = worldArguments(context, '[PATH]');
   const [path] = rest;
   try {
+    await assertWorldId(context, location);
     await (path === undefined ? statAll(context, location) : statDocument(context, location, path));
     return 0;
   } catch (error) {

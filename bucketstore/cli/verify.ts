@@ -7,13 +7,15 @@ import { type Command, type CommandContext, isSet } from './command.ts';
 import { readLocation } from './location.ts';
 import { isSchema1, verifyOld } from './schema1.ts';
 import { worldArguments } from './world.ts';
+import { assertWorldId, WORLD_ID_FLAG } from './world-id.ts';
 
 export const verify: Command = {
   name: 'verify',
   summary: 'Read a world, log and checkpoints, and name every object that is not right.',
-  usage: 'LOCATION [--deep]',
+  usage: 'LOCATION [--deep] [--world-id UUID]',
   flags: {
     deep: { type: 'boolean', help: 'Read all bodies; else those in blobs are only asked for.' },
+    'world-id': WORLD_ID_FLAG,
   },
   notes: [
     'Without --deep the bodies in blobs (by default those above 16 KiB) are not read: that one is',
@@ -36,6 +38,7 @@ async function runVerify(context: CommandContext): Promise<number> {
   const { location } = worldArguments(context);
   readLocation(location);
   try {
+    await assertWorldId(context, location);
     return await verifyNew(context, location);
   } catch (error) {
     if (isSchema1(error)) return verifyOld(context, location);

@@ -4,9 +4,11 @@
  * Method: the program in this process, on worlds of the old store in a bucket in memory.
  */
 import { describe, expect, it } from 'vitest';
-import type { BlobStore } from '../../blob/blob.ts';
+import { type BlobStore, createCounter, withObserver } from '../../blob/index.ts';
 import { createMemoryBucket } from '../../blob/memory.ts';
 import { StoreError } from '../../bucketstore/base/errors.ts';
+import { commands } from '../../bucketstore/cli/commands.ts';
+import type { Schema1Counts } from '../../bucketstore/index.ts';
 import { OldWorld } from '../schema1/old-world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { commandRunner, type Run, type RunOptions } from './run-command.ts';
@@ -40,6 +42,13 @@ async function oldWorld(documents = 60): Promise<Old> {
   };
 }
 
+/** A message names no command that is not there. */
+function expectCommands(message: string): void {
+  const named = [...message.matchAll(/bucketstore (\w+)/g)].map(([, name]) => name);
+  expect(named).not.toEqual([]);
+  expect(commands.map(({ name }) => name)).toEqual(expect.arrayContaining(named));
+}
+
 describe('verify of a world in the old format', () => {
   it('says what it is, what is in the bucket, and what was not read', async () => {
     const { world, run } = await oldWorld();
@@ -52,7 +61,7 @@ describe('verify of a world in the old format', () => {
     expect(out).toMatch(/^the bucket holds \d+ objects, /m);
     expect(out).toMatch(/^ {2}shards: 256, /m);
     expect(out).toMatch(/^ {2}manifests: \d+, .*; unreachable: \d+, /m);
-    expect(out).toMatch(/^migrate would read \d+ objects \(\d+ lists\) and write 5, /m);
+    expect(out).toMatch(/^moving it would read \d+ objects \(\d+ lists\) and write 5, /m);
     expect(out).toMatch(/^checked 60 documents, \d+ versions, .* \(blobs are there, and were not/m);
     expect(out).toMatch(/^told of the past: 16 receipts .* cursors resume from \d+ on$/m);
     expect(out).toMatch(/blobs were not read: use --deep\n$/);
@@ -98,7 +107,7 @@ describe('verify of a world in the old format', () => {
   });
 
   it('names a damaged head', async () => {
-    const { run, bucket } = await oldWorld(0);
+    const { run, json, bucket } = await oldWorld(0);
     const key = `${PREFIX}head.json`;
     await bucket.delete(key);
     await bucket.create(key, Buffer.from('{"schema":1}'));
@@ -107,6 +116,9 @@ describe('verify of a world in the old format', () => {
       expect(exit).toBe(6);
       expect(out).toContain('world unknown in the old format');
       expect(out).toContain(`wrong: ${key}: world_id: missing`);
+      // Of what nothing is known, nothing is reckoned.
+      expect(out).not.toContain('would read');
+      expect(await json(`${command} memory:`)).toMatchObject({ cost: null, estimate: null });
     }
   });
 
@@ -131,7 +143,7 @@ describe('stat of a world in the old format', () => {
     expect(exit).toBe(0);
     expect(out).toContain(`world ${world.worldId} in the old format`);
     expect(out).toMatch(/^ {2}blobs: \d+, \d+ kB$/m);
-    expect(out).toMatch(/^migrate would read /m);
+    expect(out).toMatch(/^moving it would read /m);
     expect(await json('stat memory:')).toMatchObject({
       schema: 1,
       documents: 60,
@@ -155,10 +167,56 @@ describe('stat of a world in the old format', () => {
     const [document] = world.documents();
     const { exit, out, err } = await run(`stat memory: ${document?.path}`);
     expect({ exit, out }).toEqual({ exit: 6, out: '' });
-    expect(err).toMatch(
-      /old format, schema 1, whose documents are not shown one by one: .*migrate/,
-    );
+    expect(err).toMatch(/old format, schema 1, whose documents are not shown one by one: /);
+    expectCommands(err);
   });
+});
+
+describe('--world-id', () => {
+  it('takes the world that is there and refuses another, of either format', async () => {
+    const { world, run, bucket, keys } = await oldWorld(3);
+    const other = '11111111-2222-4333-8444-555555555555';
+    const commands = ['verify memory: --world-id', 'stat memory: --world-id'];
+    const hold = async (worldId: string): Promise<void> => {
+      for (const command of commands) {
+        expect(await run(`${command} ${worldId}`)).toMatchObject({ exit: 0, err: '' });
+        const { exit, out, err } = await run(`${command} ${other}`);
+        expect({ exit, out }).toEqual({ exit: 5, out: '' });
+        expect(err).toContain(`holds world ${worldId}, not ${other}; name the right location`);
+        expect(await run(`${command} 7`)).toMatchObject({ exit: 2, out: '' });
+      }
+    };
+    await hold(world.worldId);
+    for (const key of await keys('')) await bucket.delete(key);
+    const made = '99999999-2222-4333-8444-555555555555';
+    expect(await run(`init memory: --world-id ${made}`)).toMatchObject({ exit: 0 });
+    await hold(made);
+  });
+});
+
+it('asks the bucket for no more than docs/cli.md says', async () => {
+  const { world, bucket, keys } = await oldWorld();
+  const clock = new ManualClock();
+  const counter = createCounter();
+  const counted = withObserver(bucket, counter, { timing: clock });
+  const components = { clock, bucket: counted };
+  const changeBlocks = (await keys('changes/')).length;
+  const requests = async (command: string, deep: boolean) => {
+    counter.reset();
+    const { blocks = 0, versions = 0 } = await runJson<Partial<Schema1Counts>>(command.split(' '), {
+      components,
+    });
+    const { get, list, head, ...none } = counter.snapshot().requests;
+    expect([head, ...Object.values(none)].every((count) => count === 0)).toBe(true);
+    return { get: get - (deep ? versions : 0), list, blocks };
+  };
+  const stat = await requests('stat memory:', false);
+  expect(stat).toMatchObject({ get: 259, list: 1 });
+  for (const command of ['verify memory:', 'verify memory: --deep']) {
+    const { get, list, blocks } = await requests(command, command.endsWith('deep'));
+    expect(get).toBe(3 + 1 + 256 + world.documentCount + blocks + changeBlocks);
+    expect(list).toBe(1);
+  }
 });
 
 it.each(['ls memory:', 'get memory: /a.md', 'put memory: /a.md', 'log memory:', 'init memory:'])(
@@ -169,7 +227,8 @@ it.each(['ls memory:', 'get memory: /a.md', 'put memory: /a.md', 'log memory:', 
     const { exit, err } = await run(command);
     expect(exit).toBe(6);
     expect(err).toContain(`world ${world.worldId} in the old format, schema 1: `);
-    expect(err).toContain('bucketstore migrate moves it to schema 2 [UNSUPPORTED_FORMAT]');
+    expect(err).toContain('nothing moves it to schema 2 yet');
+    expectCommands(err);
     expect(await keys('')).toEqual(before);
   },
 );

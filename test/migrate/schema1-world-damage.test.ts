@@ -6,8 +6,14 @@
  */
 import { describe, expect, test } from 'vitest';
 import { sequence } from '../../bucketstore/base/sequence.ts';
+import { type Problem, Problems } from '../../bucketstore/log/problems.ts';
 import { encodeSlot } from '../../bucketstore/log/slot.ts';
+import { checkLogBeside, readHeadAfter } from '../../migrate/schema1-beside.ts';
+import { encodeSchema1Head } from '../../migrate/schema1-head.ts';
 import { HEAD_KEY } from '../../migrate/schema1-keys.ts';
+import { listSchema1 } from '../../migrate/schema1-listing.ts';
+import type { Receipt } from '../../migrate/schema1-records.ts';
+import { statSchema1Bucket } from '../../migrate/schema1-stat.ts';
 import { failureOf } from '../support/outcome.ts';
 import {
   DOCUMENTS,
@@ -121,7 +127,14 @@ describe('an object that is gone or damaged', () => {
   test('a head is named with all that is wrong with it, and then nothing is read', async () => {
     const forged = await freshWorld();
     await forged.put(HEAD_KEY, `${Buffer.from(forged.bytes(HEAD_KEY)).toString()}\n`);
-    const unread = { worldId: null, sequence: null, documents: 0, objects: null, told: null };
+    const unread = {
+      worldId: null,
+      sequence: null,
+      documents: 0,
+      objects: null,
+      told: null,
+      cost: null,
+    };
     expect(await verifyForged(forged)).toMatchObject({
       ...unread,
       problems: [{ object: HEAD_KEY }],
@@ -130,12 +143,12 @@ describe('an object that is gone or damaged', () => {
 });
 
 describe('beside the head', () => {
-  const slot = (worldId: string, reason: 'rollback' | 'move'): Uint8Array => {
+  const slot = (worldId: string, reason: 'rollback' | 'move', first = 20): Uint8Array => {
     const successor = reason === 'move' ? { successor: OTHER_WORLD, location: 'file:x' } : {};
     return encodeSlot({
       worldId,
       incarnationId: worldId,
-      first: sequence(20),
+      first: sequence(first),
       store: OTHER_WORLD,
       time: 1,
       documents: DOCUMENTS,
@@ -145,7 +158,16 @@ describe('beside the head', () => {
       bodies: [],
     }).bytes;
   };
-  const slotKey = `${PREFIX}log/0000000000000014.slot`;
+  const keyOf = (first: number): string => {
+    return `${PREFIX}log/${first.toString(16).padStart(16, '0')}.slot`;
+  };
+  const slotKey = keyOf(20);
+  /** By `verify` and by `stat`, which agree. */
+  const problemsOf = async (forged: ForgedWorld): Promise<readonly Problem[]> => {
+    const { problems } = await verifyForged(forged);
+    expect((await statSchema1Bucket(forged.bucket)).problems).toEqual(problems);
+    return problems;
+  };
 
   test('a log that ends with the seal of a rollback is fine', async () => {
     const forged = await freshWorld();
@@ -164,8 +186,8 @@ describe('beside the head', () => {
   ])('%s is named', async (_, make, says) => {
     const forged = await freshWorld();
     await forged.put(slotKey, make(forged.world.worldId));
-    const { problems } = await verifyForged(forged);
-    expect(problems).toEqual([{ object: slotKey, problem: expect.stringContaining(says) }]);
+    const problem = expect.stringContaining(says);
+    expect(await problemsOf(forged)).toEqual([{ object: slotKey, problem }]);
   });
 
   test.each([`${PREFIX}log/notes.txt`, `${PREFIX}checkpoints/001fffffffffffeb.00000001.json`])(
@@ -173,9 +195,42 @@ describe('beside the head', () => {
     async (key) => {
       const forged = await freshWorld();
       await forged.put(key, 'x');
-      expect(namedBy(await verifyForged(forged))).toEqual([key]);
+      expect((await problemsOf(forged)).map(({ object }) => object)).toEqual([key]);
     },
   );
+
+  test('a rollback at the head or before it is fine, one beyond it is named', async () => {
+    const forged = await freshWorld();
+    const { sequence: last, worldId } = forged.head;
+    for (const first of [last - 1, last, last + 1]) {
+      const key = keyOf(first);
+      await forged.put(key, slot(worldId, 'rollback', first));
+      const problem = `a rollback at ${first}, and the head is at ${last}`;
+      expect(await problemsOf(forged)).toEqual(first > last ? [{ object: key, problem }] : []);
+      await forged.remove(key);
+    }
+  });
+
+  test('one beyond the head that was read is fine when the head is there by now', async () => {
+    const forged = await freshWorld();
+    const { head } = forged;
+    const first = head.sequence + 1;
+    await forged.put(keyOf(first), slot(head.worldId, 'rollback', first));
+    const tip: Receipt = { operationId: OTHER_WORLD, sequence: first, change: null };
+    const next = { ...head, sequence: first, receipts: [...head.receipts.slice(1), tip] };
+    const listing = await listSchema1(forged.bucket);
+    const problems = new Problems();
+    const parts = { bucket: forged.bucket, signal: undefined, problems };
+    await forged.put(HEAD_KEY, encodeSchema1Head(next));
+    const after = await readHeadAfter(head, parts);
+    expect(after).toBe(first);
+    await checkLogBeside(head, listing, after, parts);
+    // That of a world which was migrated is beside no head.
+    await checkLogBeside(head, listing, 'migrated', parts);
+    expect(problems.named).toEqual([]);
+    await checkLogBeside(head, listing, null, parts);
+    expect(problems.count).toBe(1);
+  });
 
   test('what is of neither format, a pin and what a migration left are counted', async () => {
     const forged = await freshWorld();

@@ -156,11 +156,11 @@ describe('a location that is not empty', () => {
 });
 
 describe('B64 a format that this code does not speak', () => {
-  test('a head of schema 1 says how to migrate', async () => {
+  test('a head of schema 1 says what to do', async () => {
     const bench = new WorldBench();
     await bench.put(MARKER, JSON.stringify({ schema: 1, world_id: OTHER, sequence: 7, root: 'x' }));
     const message = await refusesToOpen(bench, { code: 'UNSUPPORTED_FORMAT' });
-    expect(message).toContain('bucketstore migrate');
+    expect(message).toContain('bucketstore verify and stat read it; nothing moves it to schema 2');
   });
 
   test.each([

@@ -36,7 +36,7 @@ test.each([
     details: { object: '_demarkus/v1/head.json', schema: 1 },
   });
   expect(String(error)).toContain(world.worldId);
-  expect(String(error)).toMatch(/schema 1: bucketstore stat and verify .* bucketstore migrate/);
+  expect(String(error)).toMatch(/schema 1: bucketstore verify and stat read it; nothing moves/);
   const { requests, requestsTotal } = counter.snapshot();
   expect(requestsTotal).toBe(1);
   expect(requests.get).toBe(1);
@@ -53,6 +53,20 @@ test('verifyWorld() leaves it to verifySchema1(), and that leaves it as it is', 
   expect(await statSchema1('memory:', options)).toMatchObject(facts);
   const { create, replace, delete: deleted } = counter.snapshot().requests;
   expect([create, replace, deleted]).toEqual([0, 0, 0]);
+});
+
+test('another world than was asked for is refused', async () => {
+  const { world, counter, components } = await oldWorld();
+  for (const look of [statSchema1, verifySchema1]) {
+    const { worldId } = world;
+    expect(await look('memory:', { components, worldId })).toMatchObject({ worldId });
+    counter.reset();
+    const asked = '11111111-2222-4333-8444-555555555555';
+    const error = await failureOf(look('memory:', { components, worldId: asked }));
+    expect(error).toMatchObject({ code: 'LOCATION' });
+    expect(String(error)).toContain(`holds world ${worldId}, not ${asked}`);
+    expect(counter.snapshot().requestsTotal).toBe(1);
+  }
 });
 
 test('of a world of schema 2 they say what it is', async () => {
