@@ -18,8 +18,8 @@ export interface Schema1Listing {
   >;
   readonly objects: number;
   readonly bytes: number;
-  /** Indices of the change blocks, ascending. */
-  readonly changes: readonly number[];
+  /** The change blocks by index, ascending. */
+  readonly changes: readonly { readonly index: number; readonly size: number }[];
   /** The last key of a log of schema 2, and the first of a checkpoint. */
   readonly logLast: string | null;
   readonly checkpointFirst: string | null;
@@ -76,7 +76,7 @@ class Tally implements Schema1Listing {
   };
   objects = 0;
   bytes = 0;
-  readonly changes: number[] = [];
+  readonly changes: { readonly index: number; readonly size: number }[] = [];
   readonly others: string[] = [];
   logLast: string | null = null;
   checkpointFirst: string | null = null;
@@ -95,7 +95,7 @@ class Tally implements Schema1Listing {
     this.bytes += size;
     if (name === null) return;
     this.#inventory?.list(name, object);
-    if (name.kind === 'changes') this.changes.push(name.index);
+    if (name.kind === 'changes') this.changes.push({ index: name.index, size });
   }
 
   #takeOther(key: string): 'schema-2' | 'other' {

@@ -1,6 +1,7 @@
 /** What a bucket tells of a schema 1 world's past: the receipts of its commits. */
 import { readAhead } from '../bucketstore/base/read-ahead.ts';
 import type { BesideParts } from './schema1-beside.ts';
+import { schema1BytesMax } from './schema1-bounds.ts';
 import { changeBlockOf, changeBlockRange, decodeChangeBlock } from './schema1-changes.ts';
 import { CHANGE_BLOCK_RECEIPTS, changeBlockKey, HEAD_KEY } from './schema1-keys.ts';
 import type { Schema1Listing } from './schema1-listing.ts';
@@ -28,8 +29,8 @@ const CHANGES_AHEAD = 16;
 export async function readTold(head: Schema1Head, parts: PastParts): Promise<Schema1Told> {
   const { problems, listing } = parts;
   const past = new Past(head, parts);
-  const indices = listing.changes.filter((index) => isOfHead(index, head, parts));
-  const reading = readAhead(indices, CHANGES_AHEAD, (index) => readBlock(index, head, parts));
+  const listed = listing.changes.filter(({ index }) => isOfHead(index, head, parts));
+  const reading = readAhead(listed, CHANGES_AHEAD, (one) => readBlock(one, head, parts));
   for await (const block of reading) {
     if (block === null) continue;
     // What the head tells too is taken from there.
@@ -43,8 +44,8 @@ export async function readTold(head: Schema1Head, parts: PastParts): Promise<Sch
   return {
     named,
     unnamed: head.receipts.length - named,
-    changeBlocks: indices.length,
-    changeGaps: Math.floor(head.sequence / CHANGE_BLOCK_RECEIPTS) - indices.length,
+    changeBlocks: listed.length,
+    changeGaps: Math.floor(head.sequence / CHANGE_BLOCK_RECEIPTS) - listed.length,
     resumesFrom: past.resumesFrom,
   };
 }
@@ -64,11 +65,16 @@ function isOfHead(
 }
 
 async function readBlock(
-  index: number,
+  { index, size }: Schema1Listing['changes'][number],
   { worldId }: Schema1Head,
   { bucket, signal, problems }: PastParts,
 ): Promise<ChangeBlock | null> {
   const key = changeBlockKey(index);
+  const sizeMax = schema1BytesMax('changes');
+  if (size > sizeMax) {
+    problems.note(key, `${size} bytes, more than ${sizeMax}`);
+    return null;
+  }
   try {
     const found = await bucket.get(key, { signal, lane: 'bulk' });
     if (found.found) return decodeChangeBlock(key, found.bytes, worldId);

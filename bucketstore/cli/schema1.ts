@@ -18,6 +18,7 @@ import {
 } from '../schema1.ts';
 import { byteText } from './byte-text.ts';
 import { type CommandContext, isSet } from './command.ts';
+import { kindLines } from './kind-lines.ts';
 import { readLocation } from './location.ts';
 import { worldIdFlag } from './world-id.ts';
 
@@ -102,15 +103,15 @@ function countsLine({ documents, versions, blocks, listed, blobs }: Schema1Count
 
 function objectLines(objects: Schema1Objects | null): readonly string[] {
   if (objects === null) return [];
-  const { kinds, unreachable, others } = objects;
-  const rows = Object.entries(kinds).flatMap(([kind, { objects: count, bytes }]) => {
-    if (count === 0) return [];
-    const dead = Object.entries(unreachable ?? {}).find(([name]) => name === kind)?.[1];
+  const { kinds, others } = objects;
+  const unreachable: Partial<Schema1Objects['kinds']> = objects.unreachable ?? {};
+  const rows = kindLines(KIND_WORDS, kinds, (count, word, kind) => {
+    const dead = unreachable[kind];
     const words =
       dead === undefined || dead.objects === 0
         ? ''
         : `; unreachable: ${dead.objects}, ${byteText(dead.bytes)}`;
-    return [`  ${KIND_WORDS[kind] ?? kind}: ${count}, ${byteText(bytes)}${words}`];
+    return `  ${word}: ${count.objects}, ${byteText(count.bytes)}${words}`;
   });
   return [
     `the bucket holds ${objects.objects} objects, ${byteText(objects.bytes)}`,
@@ -119,7 +120,7 @@ function objectLines(objects: Schema1Objects | null): readonly string[] {
   ];
 }
 
-const KIND_WORDS: Readonly<Record<string, string>> = {
+const KIND_WORDS: Readonly<Record<keyof Schema1Objects['kinds'], string>> = {
   head: 'head',
   root: 'roots',
   shard: 'shards',
@@ -140,8 +141,8 @@ function costLines(cost: Schema1Cost, latencies: Latencies): readonly string[] {
     `moving it would read ${requests.get} objects (${lists}) and write ${objects}, about ` +
       `${byteText(bytes)}: ${segments} segments, ${recordTables} tables of versions; ` +
       `${blocks} history blocks and all blobs stay where they are`,
-    `  about ${duration(migrationMs(cost, latencies))}, at ${getMs} ms a read, ${readsAtOnce} at once, ` +
-      `${createMs} ms a write`,
+    `  about ${duration(migrationMs(cost, latencies))}, at ${getMs} ms a read, ` +
+      `${readsAtOnce} at once, ${createMs} ms a write`,
   ];
 }
 

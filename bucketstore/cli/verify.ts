@@ -1,9 +1,10 @@
 /** `bucketstore verify`: reads everything a world says, and holds it against everything else. */
-import { kindOf } from '../../checkpoint/unused.ts';
+import { type DerivedKind, kindOf } from '../../checkpoint/unused.ts';
 import { ERROR_CODES } from '../base/errors.ts';
 import { type VerifyCounts, type VerifyReport, verifyWorld } from '../verify.ts';
 import { byteText } from './byte-text.ts';
 import { type Command, type CommandContext, isSet } from './command.ts';
+import { kindLines } from './kind-lines.ts';
 import { readLocation } from './location.ts';
 import { isSchema1, verifyOld } from './schema1.ts';
 import { worldArguments } from './world.ts';
@@ -85,10 +86,8 @@ function reportLines(report: VerifyReport): readonly string[] {
 /** What is there of checkpoints and not needed. */
 function derivedLines({ derived, dead }: VerifyReport): readonly string[] {
   if (derived === null) return [];
-  const rows = Object.entries(derived.unused).flatMap(([kind, { objects, bytes }]) => {
-    return objects === 0
-      ? []
-      : [`unused: ${objects} ${KIND_WORDS[kind] ?? kind}, ${byteText(bytes)}`];
+  const rows = kindLines(KIND_WORDS, derived.unused, ({ objects, bytes }, word) => {
+    return `unused: ${objects} ${word}, ${byteText(bytes)}`;
   });
   return [
     ...rows,
@@ -97,7 +96,7 @@ function derivedLines({ derived, dead }: VerifyReport): readonly string[] {
   ];
 }
 
-const KIND_WORDS: Readonly<Record<string, string>> = {
+const KIND_WORDS: Readonly<Record<DerivedKind, string>> = {
   record: 'checkpoint records',
   root: 'roots',
   run: 'run manifests',

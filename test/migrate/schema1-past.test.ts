@@ -5,13 +5,14 @@
  */
 import { describe, expect, test } from 'vitest';
 import { Problems } from '../../bucketstore/log/problems.ts';
+import { SCHEMA1_BOUNDS } from '../../migrate/schema1-bounds.ts';
 import {
   changeBlockRange,
   decodeChangeBlock,
   encodeChangeBlock,
 } from '../../migrate/schema1-changes.ts';
 import { Schema1Graph } from '../../migrate/schema1-graph.ts';
-import { CHANGES_PREFIX } from '../../migrate/schema1-keys.ts';
+import { CHANGES_PREFIX, changeBlockKey } from '../../migrate/schema1-keys.ts';
 import { listSchema1, type Schema1Listing } from '../../migrate/schema1-listing.ts';
 import { readTold } from '../../migrate/schema1-past.ts';
 import { Schema1Present } from '../../migrate/schema1-present.ts';
@@ -83,7 +84,7 @@ function isUnknowable(
   const made = past.find(({ change }) => {
     return change?.path === next?.path && change?.version === next?.version;
   });
-  // A version may be published or appended, but neither is the first appended, nor one brought back.
+  // A version may be published or appended; the first is not appended, nor is one brought back.
   return made?.sequence === was.sequence && next !== null && next.version > 1;
 }
 
@@ -148,10 +149,24 @@ describe('a receipt that tells one thing otherwise is found, unless nothing else
 
 test('of two change blocks with a gap between, what comes behind it is told', async () => {
   const all = await scene();
-  const [, gap = -1, ...rest] = all.listing.changes;
+  const [, gap = { index: -1 }, ...rest] = all.listing.changes;
   const listing = { ...all.listing, changes: all.listing.changes.filter((one) => one !== gap) };
   const { told, named } = await toldBy({ ...all, listing }, all.forged.head);
   expect(rest).not.toEqual([]);
   expect(named).toEqual([]);
-  expect(told).toMatchObject({ changeGaps: 1, resumesFrom: changeBlockRange(gap).last });
+  expect(told).toMatchObject({ changeGaps: 1, resumesFrom: changeBlockRange(gap.index).last });
+});
+
+test('a change block that is listed as larger than one can be is named, and not read', async () => {
+  const all = await scene();
+  const [first = { index: -1, size: 0 }, ...others] = all.listing.changes;
+  const sizeMax = SCHEMA1_BOUNDS.changes.bytesMax;
+  for (const [size, expected] of [
+    [sizeMax, []],
+    [sizeMax + 1, [changeBlockKey(first.index)]],
+  ] as const) {
+    const listing = { ...all.listing, changes: [{ ...first, size }, ...others] };
+    const { named } = await toldBy({ ...all, listing }, all.forged.head);
+    expect(named).toEqual(expected);
+  }
 });
