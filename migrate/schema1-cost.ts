@@ -1,7 +1,7 @@
 /**
  * What moving a world of schema 1 to schema 2 takes: what would be read and written, and how long
- * that is at given latencies. Pure, and an estimate: entries and version records come within a fifth
- * in the worlds of the tests, and columns are reckoned at one size.
+ * that is at given latencies. Pure, and an estimate: entries and version records come within a
+ * fifth in the worlds of the tests, and columns are reckoned at one size.
  *
  * The state becomes one base run and one record run of the new format. An entry of the base run
  * says what the shard says, and one of the record run names the document's history blocks, which

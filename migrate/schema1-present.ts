@@ -1,6 +1,6 @@
 /**
- * What the documents of a world are now, and the body hash of each retained version, for receipts to
- * be held against: 32 bytes for a version and some 200 for a document.
+ * What the documents of a world are now, and the body hash of each retained version, for receipts
+ * to be held against: 32 bytes for a version and some 200 for a document.
  */
 import type { Schema1Entry, Schema1Version } from './schema1-records.ts';
 

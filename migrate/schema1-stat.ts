@@ -21,7 +21,8 @@ export interface Schema1StatOptions {
  * lies beside, two `get`s more, for its last slot and the head once more. Versions and history
  * blocks are counted as they were listed, so their number is at most that: what nothing refers to
  * is among them.
- * @throws StoreError `LOCATION` for another world than `worldId`; as `readSchema1Head`, damage apart
+ * @throws StoreError `LOCATION` for another world than `worldId`; as `readSchema1Head`, damage
+ *   apart
  */
 export async function statSchema1Bucket(
   bucket: BlobStore,

@@ -49,8 +49,8 @@ const PROGRESS_EACH = 64;
  *
  * Memory: 60 bytes for an object in the bucket, 50 more for a version, 200 for a document, as much
  * for the newest receipt of each that change blocks tell of, and what `Schema1Graph` holds.
- * @throws StoreError `LOCATION` for another world than `worldId`; as `readSchema1Head`, damage apart:
- *   what is wrong with the world itself is not thrown
+ * @throws StoreError `LOCATION` for another world than `worldId`; as `readSchema1Head`, damage
+ *   apart: what is wrong with the world itself is not thrown
  */
 export async function verifySchema1Bucket(
   bucket: BlobStore,

@@ -8,8 +8,8 @@ export const FORMAT = 1;
 
 /** What to do about a world of the old format, as long as nothing moves it. */
 export const SCHEMA_1_ADVICE: string =
-  'bucketstore verify and stat read it; nothing moves it to schema 2 yet, so its old servers stay ' +
-  'in use';
+  'bucketstore verify and stat read it; nothing moves it to schema 2 yet, so its old servers ' +
+  'stay in use';
 
 /**
  * The refusal of an object of a newer format, made before anything of it is believed.
