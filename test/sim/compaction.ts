@@ -11,7 +11,7 @@ export function startCompaction(scene: Scene, { life }: SimStore): void {
   life.process.deliver(() => {
     void compact(scene, life).catch((error: unknown) => {
       if (!isStoreFailure(error)) throw error;
-      scene.noteFailure(`compact ${life.process.id}`, error);
+      scene.noteFailure(life.process, `compact ${life.process.id}`, error);
     });
   });
 }
@@ -84,7 +84,8 @@ interface BackgroundEvent {
 const ignore = (): void => undefined;
 
 /** Where a store says what is wrong: only for what was damaged, or with the bucket's failures. */
-export function loggerOf(scene: Scene, { id }: SimProcess): Logger {
+export function loggerOf(scene: Scene, process: SimProcess): Logger {
+  const { id } = process;
   const warn: Logger['warn'] = ({ object, err }, message) => {
     scene.timeline.trace(`${id} warns: ${message}: ${String(object ?? '')} ${String(err ?? '')}`);
     const isBad = message.startsWith('checkpoint ');
@@ -92,7 +93,7 @@ export function loggerOf(scene: Scene, { id }: SimProcess): Logger {
     // Whatever the background meets, it only warns of.
     const isFailure =
       message === 'no checkpoint was made' || message.startsWith('no stored version');
-    if (isBad || isFailure) scene.noteFailure(`${id}: ${message}`, err);
+    if (isBad || isFailure) scene.noteFailure(process, `${id}: ${message}`, err);
   };
   return { debug: ignore, info: ignore, warn, error: warn };
 }

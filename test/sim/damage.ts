@@ -11,9 +11,13 @@ import type { GhostCheckpoints } from './oracle/ghost-checkpoints.ts';
 import type { GhostLog } from './oracle/ghost-log.ts';
 import { type DerivedType, readKey } from './oracle/keys.ts';
 import type { PlanEvent } from './plan.ts';
+import type { SimProcess } from './process.ts';
 import type { Timeline } from './time.ts';
 
 type PlannedDamage = Extract<PlanEvent, { readonly kind: 'damage' }>;
+
+/** How long a call takes at most, with what is told of it, ms. */
+const TOLD_MS = 60_000;
 
 export interface DamageParts {
   readonly timeline: Timeline;
@@ -27,8 +31,8 @@ export interface DamageParts {
 
 export class Damage {
   readonly #parts: DamageParts;
-  /** Each with whether it is still damaged: what was told of it may be told later. */
-  readonly #keys = new Map<string, boolean>();
+  /** Each with when it was put right: infinity while it is damaged. */
+  readonly #keys = new Map<string, number>();
 
   constructor(parts: DamageParts) {
     this.#parts = parts;
@@ -36,14 +40,20 @@ export class Damage {
 
   /** Whether any of these objects is damaged now. */
   isIn(reach: Iterable<string>): boolean {
-    for (const key of reach) if (this.#keys.get(key) === true) return true;
+    const { now } = this.#parts.timeline;
+    for (const key of reach) if ((this.#keys.get(key) ?? 0) > now) return true;
     return false;
   }
 
-  /** Whether an error tells of an object that is, or was, damaged. */
-  explains(error: unknown): boolean {
+  /**
+   * Whether an error tells of an object that is damaged, or was when the process that tells can
+   * have read it: not long ago, but for the time that it slept.
+   */
+  explains(error: unknown, { wokeAt }: Pick<SimProcess, 'wokeAt'>): boolean {
     if (error instanceof BlobError || !isStoreFailure(error)) return false;
-    return error.details.object !== undefined && this.#keys.has(error.details.object);
+    const rightAt = this.#keys.get(error.details.object ?? '');
+    if (rightAt === undefined) return false;
+    return this.#parts.timeline.now - Math.max(rightAt, wokeAt) <= TOLD_MS;
   }
 
   /** Damages an object of the newest checkpoint, and puts it right after a while. */
@@ -52,12 +62,12 @@ export class Damage {
     const key = this.#choose(what);
     const bytes = checkpoints.bytes(key ?? '');
     if (keep < 2 || key === null || bytes === undefined || this.#keys.has(key)) return;
-    this.#keys.set(key, true);
+    this.#keys.set(key, Number.POSITIVE_INFINITY);
     bucket.damage(key, how === 'removed' ? null : new Uint8Array(bytes.length));
     if (how === 'removed') ghost.lost(key);
     coverage.count(`damage: ${what} ${how}`);
     timeline.after(ms, () => {
-      this.#keys.set(key, false);
+      this.#keys.set(key, timeline.now);
       bucket.damage(key, bytes);
     });
   }

@@ -127,7 +127,7 @@ export class SimStore {
         timeline.trace(`${process.id} open at ${tip.sequence}, rests on ${base.sequence}`);
         return;
       } catch (error) {
-        this.#scene.noteFailure(`open ${process.id}`, error);
+        this.#scene.noteFailure(process, `open ${process.id}`, error);
         await process.clock.sleep(1_000);
       }
     }

@@ -32,6 +32,8 @@ interface Armed {
 
 export class SimProcess {
   readonly id: string;
+  /** True time when its last pause ended; 0 before. */
+  wokeAt = 0;
   /** The clocks that the code of this process is given. */
   readonly clock: Clock;
   readonly #timeline: Timeline;
@@ -166,6 +168,7 @@ export class SimProcess {
     const { now } = this.#timeline;
     if (this.#crashed || this.#pausedUntilMs === null || now < this.#pausedUntilMs) return;
     this.#pausedUntilMs = null;
+    this.wokeAt = now;
     this.#frozen = false;
     this.#wall.start(now);
     this.#monotonic.start(now);

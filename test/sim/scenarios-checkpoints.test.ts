@@ -4,9 +4,11 @@
  * Method: hand-made fates for single calls on the simulated bucket, and the whole oracle.
  */
 import { describe, expect, test } from 'vitest';
+import { integrityError } from '../../bucketstore/base/errors.ts';
 import { sequence } from '../../bucketstore/base/sequence.ts';
 import { slotKey } from '../../bucketstore/log/names.ts';
 import { compact } from './compaction.ts';
+import { Damage } from './damage.ts';
 import type { Fate } from './faults.ts';
 import { nth, type Order, orders, Scenario } from './scenario.ts';
 
@@ -62,6 +64,30 @@ describe('B01 (d): a create of a checkpoint’s object whose answer is lost', ()
     // Nobody who writes feels it.
     const [outcome] = await scenario.publish(0, ['/after.md']);
     expect(outcome?.kind).toBe('taken');
+  });
+});
+
+describe('an object of a checkpoint that was lost for a while', () => {
+  test('explains what tells of it, and not for ever', async () => {
+    const scenario = await filled();
+    await scenario.compact(0);
+    await scenario.publish(0, ['/later.md']);
+    await scenario.compact(0);
+    const { process } = scenario.life(0);
+    const damage = new Damage({ ...scenario.scene, keep: 2 });
+    const [, root = ''] = created(scenario, '/roots/');
+    const error = integrityError(root, 'missing');
+    expect(damage.explains(error, process)).toBe(false);
+    const at = scenario.scene.timeline.now;
+    damage.strike({ at, kind: 'damage', store: 0, what: 'root', how: 'removed', ms: 100_000 });
+    expect(damage.explains(error, process)).toBe(true);
+    expect(damage.explains(integrityError(`${root}x`, 'missing'), process)).toBe(false);
+    process.pause(200_000, false);
+    await scenario.until(200_001);
+    // Asleep when it was put right.
+    expect(damage.explains(error, process)).toBe(true);
+    await scenario.until(70_000);
+    expect(damage.explains(error, process)).toBe(false);
   });
 });
 

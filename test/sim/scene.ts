@@ -12,6 +12,7 @@ import { loadStore } from './mutants/load.ts';
 import { GhostCheckpoints } from './oracle/ghost-checkpoints.ts';
 import { GhostLog } from './oracle/ghost-log.ts';
 import type { Plan } from './plan.ts';
+import type { SimProcess } from './process.ts';
 import { SimRandom } from './random.ts';
 import { History } from './recorder.ts';
 import { Timeline } from './time.ts';
@@ -40,7 +41,7 @@ export interface Scene {
   readonly damage: Damage;
   readonly history: History;
   /** Notes an error that is no answer of the store's; one that never may be is a violation. */
-  readonly noteFailure: (where: string, error: unknown) => void;
+  readonly noteFailure: (process: SimProcess, where: string, error: unknown) => void;
 }
 
 /** A bucket that holds a new world, at time 0. */
@@ -70,11 +71,11 @@ export async function makeScene(plan: Plan, options: SceneOptions = {}): Promise
     checkpoints,
     damage,
     history,
-    noteFailure: (where, error) => {
+    noteFailure: (process, where, error) => {
       timeline.trace(`${where} failed: ${String(error)}`);
       if (isBlobError(error) || (isStoreFailure(error) && error.code !== 'INTEGRITY')) return;
       // A store that finds its world damaged where it is not is wrong.
-      if (damage.explains(error)) return;
+      if (damage.explains(error, process)) return;
       history.violations.push({ rule: 'integrity', detail: `${where}: ${String(error)}` });
     },
   };

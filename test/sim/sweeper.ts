@@ -39,7 +39,7 @@ export class Sweeper {
     life.process.deliver(() => {
       void this.#sweep(life, planned).catch((error: unknown) => {
         if (!isStoreFailure(error) && !(error instanceof BlobError)) throw error;
-        this.#scene.noteFailure('sweep', error);
+        this.#scene.noteFailure(life.process, 'sweep', error);
       });
     });
   }

@@ -3,7 +3,7 @@ import { sha256Hex } from '../../bucketstore/base/digest.ts';
 import type { View } from '../../bucketstore/view.ts';
 import { isStoreFailure } from './answers.ts';
 import type { ReadAnswer, ReadCall, ViewCall } from './history.ts';
-import type { SimStore } from './life.ts';
+import type { Life, SimStore } from './life.ts';
 import type { PlanEvent } from './plan.ts';
 import type { Scene } from './scene.ts';
 
@@ -23,7 +23,7 @@ export function look(scene: Scene, store: SimStore, { reads: planned, next }: Pl
   const open: ViewCall = { kind: 'view', process: process.id, reads: [], disturbed: true };
   const answered = history.call(process, open);
   process.deliver(() => {
-    void readAll(scene, world.view(), reads).then((done) => {
+    void readAll({ ...scene, process }, world.view(), reads).then((done) => {
       const disturbed = store.disturbedSince(called);
       answered(timeline.now, { ...open, reads: done, disturbed });
       if (next === null) return;
@@ -34,13 +34,14 @@ export function look(scene: Scene, store: SimStore, { reads: planned, next }: Pl
 }
 
 type Read = Pick<ReadCall, 'what' | 'path'>;
+type Reader = Scene & Pick<Life, 'process'>;
 
-async function readAll(scene: Scene, view: View, reads: readonly Read[]): Promise<ReadCall[]> {
-  const { timeline, history } = scene;
+async function readAll(reader: Reader, view: View, reads: readonly Read[]): Promise<ReadCall[]> {
+  const { timeline, history } = reader;
   const done: ReadCall[] = [];
   for (const read of reads) {
     const called = timeline.now;
-    const answer = await readOne(scene, view, read);
+    const answer = await readOne(reader, view, read);
     if (answer?.kind === 'document' && !answer.archived) {
       const { version, etag, body } = answer;
       const bodyHash = `sha256-${sha256Hex(Buffer.from(body))}`;
@@ -51,7 +52,11 @@ async function readAll(scene: Scene, view: View, reads: readonly Read[]): Promis
   return done;
 }
 
-async function readOne(scene: Scene, view: View, { what, path }: Read): Promise<ReadAnswer | null> {
+async function readOne(
+  reader: Reader,
+  view: View,
+  { what, path }: Read,
+): Promise<ReadAnswer | null> {
   try {
     switch (what) {
       case 'get': {
@@ -78,7 +83,7 @@ async function readOne(scene: Scene, view: View, { what, path }: Read): Promise<
     }
   } catch (error) {
     if (isStoreFailure(error) && error.code === 'NOT_FOUND') return { kind: 'absent' };
-    scene.noteFailure(`${what} ${path}`, error);
+    reader.noteFailure(reader.process, `${what} ${path}`, error);
     return null;
   }
 }
