@@ -46,7 +46,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'exists-is-lost',
-    hint: 14,
+    hint: 9,
     rule: '"exists" is not "lost": the name is read and its bytes are compared',
     edits: [
       {
@@ -61,7 +61,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'conflict-is-lost',
-    hint: 5,
+    hint: 38,
     rule: '409 says nothing of who has the name',
     edits: [
       {
@@ -96,6 +96,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'keep-changed',
+    hint: 7,
     rule: 'a member is kept only when nothing that it asked of the state has changed',
     edits: [
       {
@@ -123,6 +124,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'success-only',
+    hint: 9,
     rule: 'no answer about a name is believed on an old sighting: missing, lost and absent neither',
     edits: [
       {
@@ -147,6 +149,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'list-before-answer',
+    hint: 9,
     rule: 'the list of checkpoints is made after the answer that it decides on',
     edits: [
       {
@@ -160,6 +163,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'age-when-sent',
+    hint: 9,
     rule: 'the age of a sighting is judged when the answer arrives',
     edits: [
       {
@@ -233,7 +237,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'keep-over-policy',
-    hint: 29,
+    hint: 11,
     rule: 'a kept member has asked for the policy and for the ancestors of its path too',
     edits: [
       {
