@@ -64,7 +64,10 @@ export async function verifyAlone(
   return null;
 }
 
-/** Notes for each document the newest record run that has versions of it; `number` is this one's. */
+/**
+ * Notes for each document the newest record run that has versions of it.
+ * @param number the run's, in the order of the root
+ */
 async function placeRecords(
   objects: VerifyObjects,
   places: BasePlaces,
