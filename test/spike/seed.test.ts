@@ -135,7 +135,7 @@ describe('a run of seed', () => {
     expect(await keysOf('memory:seed-6')).toEqual(keys);
   });
 
-  it('that was interrupted before its end is finished by another, of the same objects', async () => {
+  it('that was interrupted is finished by another, of the same objects', async () => {
     const clock = new ManualClock();
     await seed('memory:seed-7', clock);
     const keys = await keysOf('memory:seed-7');
