@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { LOADED } from './test/sim/mutants/list.ts';
 import { mutantsPlugin } from './test/sim/mutants/plugin.ts';
 
-// Four projects: `tidy` checks the shape of the code, `quick` and `unit` are deterministic (no ports,
-// no child processes, no real time), `real` is everything that needs processes, sockets and servers.
+// Four projects: `tidy` checks the shape of the code; `quick` and `unit` are deterministic (no
+// ports, no child processes, no real time); `real` is what needs processes, sockets and servers.
 
 // CommonJS packages look in tests as they look in Node: their default is what they export.
 const deps = { interopDefault: false };

@@ -100,7 +100,7 @@ export class Compactor {
       const listed = await this.#parts.checkpoints.newest(alone);
       if (listed.place === null || listed.place.sequence <= known) return null;
       const { control } = await this.#parts.atTip(alone);
-      const { place } = await this.#newest(control, new Set(), alone);
+      const { place } = await this.#newest(control, new Map(), alone);
       return place !== null && place.sequence > known ? place : null;
     });
   }
@@ -143,27 +143,28 @@ export class Compactor {
     const { tip: target } = await this.#parts.atTip(options);
     /** Records that are there, whoever made them: one that does not verify is passed over. */
     const taken = new Set<string>();
-    /** Checkpoints of which something turned out to be damaged: an older one is built on. */
-    const bad = new Set<string>();
+    /** Checkpoints of which something turned out to be damaged, with what was told of it. */
+    const bad = new Map<string, unknown>();
     for (let written = 0; ; ) {
       options.signal?.throwIfAborted();
       const { control } = await this.#parts.atTip(options);
       const { below, place } = await this.#newest(control, bad, options);
       const { epoch } = control;
-      let record: CheckpointRecord | null;
+      let record: CheckpointRecord;
       try {
         const slots = await this.#step(below, target, { epoch, taken }, options);
         if (slots.length === 0) return { newest: place, written };
-        record = await this.#tryWrite(below, slots, epoch, options);
+        record = await this.#write(below, slots, epoch, options);
       } catch (error) {
         if (!isIntegrity(error)) throw error;
         // What was to be read may have been collected meanwhile.
         const { control: now } = await this.#parts.atTip(options);
-        if (now.floor.at <= control.floor.at) throw error;
-        continue;
-      }
-      if (record === null) {
-        if (place !== null) bad.add(keyOf(place));
+        if (now.floor.at > control.floor.at) continue;
+        const { object = '' } = error.details;
+        // Slots that an older checkpoint lacks were there for the newer: that is what is damaged.
+        if (place === null || object.startsWith(LOG_PREFIX)) throw [...bad.values(), error][0];
+        this.#parts.logger.warn({ object, err: error }, 'checkpoint not built on: damaged');
+        bad.set(keyOf(place), error);
         continue;
       }
       // Behind a barrier what was written may be condemned, and below a new floor what was read may
@@ -177,7 +178,7 @@ export class Compactor {
   /** The newest checkpoint that counts and verifies, or the start. */
   async #newest(
     control: Parameters<typeof counts>[0],
-    bad: ReadonlySet<string>,
+    bad: ReadonlyMap<string, unknown>,
     options: CallOptions,
   ): Promise<{ readonly below: CheckpointBelow; readonly place: CheckpointPlace | null }> {
     const { checkpoints, loader, logger } = this.#parts;
@@ -217,25 +218,6 @@ export class Compactor {
       slots = slots.slice(0, -1);
     }
     return slots;
-  }
-
-  /** As `#write`; null when something of the checkpoint below is damaged or gone. */
-  async #tryWrite(
-    below: CheckpointBelow,
-    slots: readonly ReadSlot[],
-    epoch: number,
-    options: CallOptions,
-  ): Promise<CheckpointRecord | null> {
-    try {
-      return await this.#write(below, slots, epoch, options);
-    } catch (err) {
-      // A damaged slot is damage to the log, whatever is built on.
-      const object = isStoreError(err) && err.code === 'INTEGRITY' ? err.details.object : undefined;
-      const isStart = below.snapshot.tip.sequence <= this.#parts.life.sequence;
-      if (object === undefined || object.startsWith(LOG_PREFIX) || isStart) throw err;
-      this.#parts.logger.warn({ object, err }, 'checkpoint not built on: damaged');
-      return null;
-    }
   }
 
   async #write(
@@ -288,7 +270,7 @@ function below(snapshot: Snapshot, swept: Swept): CheckpointBelow {
   return { snapshot, root: base instanceof RunsState ? base.root : null, swept };
 }
 
-function isIntegrity(error: unknown): boolean {
+function isIntegrity(error: unknown): error is StoreError {
   return isStoreError(error) && error.code === 'INTEGRITY';
 }
 

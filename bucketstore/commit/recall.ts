@@ -28,8 +28,8 @@ export interface RecallPlace extends OperationPlace {
  * What an operation was answered with, for each mutation of its group. One `get` of its slot, and
  * one for each body that is not cached.
  * @param snapshot a state that holds the slot
- * @throws StoreError `TOO_OLD` when the slot is collected, or an archived version is not retained any
- * more; `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`, `LOCATION`
+ * @throws StoreError `TOO_OLD` when the slot is collected, or an archived version is retained no
+ *   more; `INTEGRITY` when the slot does not hold the operation; `UNAVAILABLE`, `LOCATION`
  */
 export async function recall(
   parts: RecallParts,

@@ -98,7 +98,7 @@ test('a large world is seeded, opened by new stores, and changed', async () => {
   expect(await readFile(html, 'utf8')).toContain('<polyline');
 });
 
-test('the gate says how late the event loop is, and makes no checkpoint in so little time', async () => {
+test('the gate says how late the event loop is, and has no time for a checkpoint', async () => {
   const flags = ['--json', '--seconds', '6', '--rate', '50'];
   const { exit, out, err } = await spike('gate', 'memory:', ...flags).ended;
   expect({ exit, err }).toEqual({ exit: 0, err: '' });
