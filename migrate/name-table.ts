@@ -1,6 +1,6 @@
 /**
  * A set of 32-byte names in the order in which they were added, without an object for each: 32
- * bytes a name and 7 to 14 for finding it. Names are hashes, or halves of two: thousands of them
+ * bytes a name and 5 to 11 for finding it. Names are hashes, or halves of two: thousands of them
  * may share either half, and are found as fast as others.
  */
 import { assert } from '../bucketstore/base/assert.ts';

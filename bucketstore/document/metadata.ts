@@ -145,8 +145,10 @@ export function parseRetention(value: string): number | null {
 }
 
 function isRetention(value: string, max: number | bigint): boolean {
-  if (!/^[+]?[0-9]+$/.test(value)) return false;
-  const count = BigInt(value.replace('+', ''));
+  // Digits are looked at before they are counted: a number of a million takes long to make.
+  const digits = /^[+]?0*([0-9]{1,19})$/.exec(value)?.[1];
+  if (digits === undefined) return false;
+  const count = BigInt(digits);
   return count >= 1 && count <= max;
 }
 
