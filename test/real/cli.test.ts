@@ -62,7 +62,7 @@ describe('the program', () => {
     expect(await readdir(foreign)).toEqual(['mine.txt']);
     const old = await runProgram('ls', await markedWith('old', '{"schema":1,"world_id":"x"}'));
     expect(old).toMatchObject({ exit: 6 });
-    expect(old.err).toContain('migrate');
+    expect(old.err).toContain('bucketstore verify and stat read it');
     expect(await runProgram('ls', await markedWith('newer', '{"schema":3}'))).toMatchObject({
       exit: 6,
     });

@@ -82,7 +82,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'other-bytes',
-    hint: 299,
+    hint: 52,
     rule: 'no other bytes for a name while an attempt of our own on it is unresolved',
     edits: [
       {
